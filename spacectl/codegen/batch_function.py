@@ -1,4 +1,4 @@
-"""A function at many points in one native call: `evaluate_points` for native code, `BatchFunction` for CasADi functions."""
+"""Evaluate a function at many points: `evaluate_points` for native code, `BatchFunction` for CasADi."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _log = logging.getLogger(__name__)
 class BatchFunction:
     """``function(*columns, p)`` at many points for fixed run-time parameters p.
 
-    Native code where there is a compiler (compiled once for each structure; what depends on p only is computed
-    beforehand), else CasADi's virtual machine.
+    The function is native code, compiled once for each structure, with all that depends on p only computed
+    beforehand. Without a compiler, CasADi's virtual machine evaluates it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class BatchFunction:
         Parameters
         ----------
         *columns : arrays, shape (n, length)
-            Arguments before p; those of length zero may be left out at the end.
+            Arguments before p; trailing ones of length zero may be omitted.
         """
         f, n = self.function, len(columns[0])
         inputs = [np.asarray(item, dtype=float) for item in columns]
@@ -77,11 +77,11 @@ def evaluate_points(native: NativeFunction, arguments: Sequence[Any], n: int, *,
     native : NativeFunction
         The function.
     arguments : sequence of arrays, shape (n, length) or (length,)
-        An argument of one dimension is the same for all points.
+        One-dimensional arguments are the same for all points.
     n : int
         Number of points.
     threads : int
-        Threads that share the points.
+        Number of threads among which the points are divided.
     """
     given = [np.ascontiguousarray(item, dtype=float) for item in arguments]
     results = [np.empty((n, size)) for size in native.sizes_out]
@@ -98,7 +98,7 @@ def evaluate_points(native: NativeFunction, arguments: Sequence[Any], n: int, *,
         evaluate(0, n, native.w)
         return results
     bounds = np.linspace(0, n, threads + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:  # work arrays belong to a thread
+    with ThreadPoolExecutor(threads) as pool:  # one work array for each thread
         list(pool.map(evaluate, bounds[:-1], bounds[1:], [native.w.copy() for _ in range(threads)]))
     return results
 

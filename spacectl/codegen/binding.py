@@ -1,8 +1,8 @@
-"""Bind CasADi functions, compiled functions and Python functions to one form that native code can call: `BoundFunction`.
+"""Bind CasADi, compiled and Python functions to one form that native code can call: `BoundFunction`.
 
-There are three kinds: CasADi's virtual machine (called without Python), compiled C code, and a Python callback, whose
-exceptions are kept until the native caller has returned. An `Evaluator` calls a CasADi function from Python with fixed
-buffers, which belong to the calling thread.
+There are three kinds: CasADi's virtual machine (called without Python), compiled C code, and a Python
+callback, whose exceptions are stored until the native caller has returned. An `Evaluator` calls a CasADi
+function from Python with fixed buffers, which belong to the calling thread.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ def bind_casadi(function: ca.Function, tier: Tier = "vm", *, p: Any = None) -> B
     Parameters
     ----------
     function : casadi.Function
-        Any; sparse arguments and results are made dense.
+        Any function; sparse arguments and results are made dense.
     tier : {"vm", "native", "data-driven", "callback"}
-        ``"vm"``: CasADi's virtual machine, called straight from C (from Python if this CasADi hides the entry point,
-        or if the function calls back into Python). ``"native"`` (or ``"data-driven"``): C code generated and compiled
-        into the cache. ``"callback"``: through Python, for comparison.
+        ``"vm"``: CasADi's virtual machine, called directly from C (from Python if this CasADi hides the entry
+        point, or if the function calls back into Python). ``"native"`` (or ``"data-driven"``): C code
+        generated and compiled into the cache. ``"callback"``: through Python, for comparison.
     p : array, optional
         Values of the argument named ``p``.
 
@@ -162,7 +162,7 @@ def calls_python(f: ca.Function) -> bool:
 def _machine_entry() -> int | None:
     """Return the address of CasADi's buffer evaluation in the library that Python has loaded; None if it is hidden."""
     for path in sorted(Path(ca.__file__).parent.glob("libcasadi*"), reverse=True):
-        try:  # only a library that is loaded already: a wheel may hold several copies
+        try:  # only a library that is loaded already: a wheel may contain several copies
             library = ctypes.CDLL(str(path), mode=os.RTLD_LAZY | getattr(os, "RTLD_NOLOAD", 0))
             return ctypes.cast(getattr(library, _VM_SYMBOL), ctypes.c_void_p).value
         except (OSError, AttributeError):
@@ -182,7 +182,7 @@ def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
     bound.fn = ctypes.cast(entry, ctypes.c_void_p).value or 0
     bound.mem = checkout() if checkout is not None else 0
     if bound.mem < 0:
-        raise SolverError(f"function '{f.name()}': its compiled form cannot be used twice at a time; use tier='vm'")
+        raise SolverError(f"function '{f.name()}': its compiled form is already in use; use tier='vm'")
     bound.iw = np.zeros(max(f.sz_iw(), 1), dtype=np.int64)
     bound.w = np.zeros(max(f.sz_w(), 1))
     bound._point(f.sz_arg(), f.sz_res())
@@ -231,7 +231,7 @@ class Evaluator:
         return list(call.copied(*self._flat(values)) if results is None else results)
 
     def _flat(self, values: tuple[Any, ...]) -> list[np.ndarray]:
-        """Return the arguments as arrays of the lengths that the function takes."""
+        """Return the arguments as flat arrays of the expected lengths."""
         found, f = [], self.function
         for (i, name), value in zip(enumerate(f.name_in()), values, strict=True):
             flat = np.asarray(value, dtype=float).reshape(-1)

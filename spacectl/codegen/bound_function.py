@@ -1,8 +1,8 @@
 """Functions as native code calls them: addresses, fixed buffers, tables of pointers.
 
-`NativeFunction` is a compiled function with CasADi's calling convention and what it works with, `compile_expression` makes one
-from an expression. `BoundFunction` adds buffers; Python calls it through `NativeCall`, the driver of simulations through the
-pointers.
+`NativeFunction` is a compiled function with CasADi's calling convention and its work arrays;
+`compile_expression` makes one from an expression. `BoundFunction` adds buffers. Python calls it through
+`NativeCall`, the simulation driver through the pointers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NONE, VM, GENERATED, CALLBACK = range(4)  #: kinds, as in loop.h
 
 
 def address_of(array: np.ndarray) -> int:
-    """Return where an array's numbers are, 0 if it has none; for ordinary arrays faster than ``array.ctypes.data``."""
+    """Return the address of an array's data, 0 if it is empty; usually faster than ``array.ctypes.data``."""
     if not array.size:
         return 0
     if array.flags.writeable:
@@ -60,9 +60,9 @@ class BoundFunction:
     Attributes
     ----------
     arguments, results : list of numpy arrays
-        The buffers; results lie one behind the other in `block`.
+        The buffers; results are consecutive in `block`.
     error : BaseException or None
-        What the last failed call raised.
+        Exception raised by the last failed call.
     """
 
     def __init__(self, sizes_in: Sequence[int], sizes_out: Sequence[int]):
@@ -87,25 +87,25 @@ class BoundFunction:
         self._point(len(self.arguments), len(self.results))
 
     def _point(self, n_arg: int, n_res: int) -> None:
-        """Return the pointer tables for C, with room for what generated code keeps behind the arguments."""
+        """Set the pointer tables for C, with room for what generated code stores after the arguments."""
         inputs = [address_of(array) for array in self.arguments]
         starts = [address_of(array if array.size else self.block) for array in self.results]
         self.arg = (ctypes.c_void_p * max(n_arg, 1))(*inputs)
         self.res = (ctypes.c_void_p * max(n_res, 1))(*starts)
 
     def share_turns(self, turns: np.ndarray) -> None:
-        """Let C call the entry that reads sines and cosines of the state from this table; for one that has it."""
+        """Let C call the entry that reads sines and cosines of the state from `turns`, if there is one."""
         if self.angles:
             self._point(len(self.arguments) + 1, len(self.results))
             self.arg[len(self.arguments)] = address_of(turns)
             self.fn = self.turned
 
     def run(self) -> Any:
-        """Evaluate on what the buffers hold; exceptions pass. What compiled code returns: 0 if all went well."""
+        """Evaluate on the buffers; exceptions propagate. Return the status of compiled code, 0 on success."""
         return self._run()
 
     def call(self) -> bool:
-        """Evaluate from Python; False if an exception was raised, which is kept in `error`."""
+        """Evaluate from Python; return False if an exception was raised, which is stored in `error`."""
         if self.kind != CALLBACK:
             self.block[:] = np.nan
         try:
@@ -118,16 +118,16 @@ class BoundFunction:
 
 @cache
 def unused() -> BoundFunction:
-    """Return the function that stands for one that a run does not have."""
+    """Return a placeholder for a function that a run does not have."""
     return BoundFunction((), ())
 
 
-FUSED_FROM = 500  #: operations from which a product and a sum become one: a tenth faster for a 7-joint arm
+FUSED_FROM = 500  #: operations from which multiply-adds are fused: 10 % faster for a 7-joint arm
 
 
 @dataclass(frozen=True, eq=False)
 class NativeFunction:
-    """``int fn(const double **arg, double **res, long long *iw, double *w, int mem)`` and what it works with.
+    """``int fn(const double **arg, double **res, long long *iw, double *w, int mem)`` with its work arrays.
 
     Parameters
     ----------
@@ -136,14 +136,15 @@ class NativeFunction:
     sizes_in, sizes_out : sequence of int
         Lengths of arguments and results.
     iw, w : arrays
-        Passed to every call. For a compiled expression w holds what was prepared from p and is only read.
+        Passed to every call. For a compiled expression, w contains the values prepared from p and is
+        read-only.
     prepare : int
-        Address of ``void prepare(const double *p, double *w)``, or 0 if new numbers need a new function.
+        Address of ``void prepare(const double *p, double *w)``, or 0 if new parameters need a new function.
     keep : list
-        What must live as long as the function.
+        Objects that must live as long as the function.
     turned, angles : int and sequence of int
-        Address of the entry that gets the sines and cosines of its state behind its arguments, or 0, and which
-        entries of the state it reads them of.
+        Address of the entry that takes the sines and cosines of state entries as its last argument, or 0; and
+        the indices of these entries.
     """
 
     entry: int
@@ -160,9 +161,9 @@ class NativeFunction:
 def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p", turns: str = "x") -> NativeFunction:
     """Compile a scalar (SX) CasADi function, prepared for the parameters `p`.
 
-    Small functions round as CasADi does; from `FUSED_FROM` operations on, a product and a sum are one operation. What
-    depends on the argument `hoist` only is computed once. The driver may share the sines and cosines of the argument
-    `turns` with other functions; an empty name leaves that out.
+    Small functions round as CasADi does; from `FUSED_FROM` operations on, multiply-adds are fused. Values
+    that depend on the argument `hoist` only are computed once. The driver may share the sines and cosines of
+    the argument `turns` with other functions; an empty name disables this.
 
     Raises
     ------
@@ -182,14 +183,14 @@ def find_sizes(function: ca.Function) -> tuple[list[int], list[int]]:
 
 @lru_cache(maxsize=64)
 def _expression_library(function: ca.Function, hoist: str, turns: str) -> tuple[ctypes.CDLL, EmittedC]:
-    """Return the compiled function; once for each function of a process."""
+    """Return the compiled function; compile once for each function of a process."""
     emitted = emit_function(function, "evaluate", hoist=hoist, turns=turns)
     text = "#include <math.h>\n" + emitted.text
     return load_tuned({"expression.c": text}, name=function.name(), flags=compiler_flags(function)), emitted
 
 
 def compiler_flags(function: ca.Function) -> tuple[str, ...]:
-    """Return the flags for straight-line code: packing its scalars into vectors costs a sixth for a 7-joint arm."""
+    """Return the flags for straight-line code, without vectorisation: it is 17 % slower for a 7-joint arm."""
     fused = ("-ffp-contract=fast",) if function.n_instructions() >= FUSED_FROM else ()
     return ("-fno-tree-slp-vectorize", *fused)
 
@@ -205,7 +206,7 @@ def prepare_native(
 ) -> NativeFunction:
     """Prepare a library that defines ``evaluate``, ``evaluate_prepare`` and, with angles, ``evaluate_turned`` for `p`.
 
-    `data` stands behind the prepared numbers in w before they are prepared.
+    `data` is placed in w after the prepared values, before these are computed.
     """
     values, w = np.ascontiguousarray(p, dtype=float), np.concatenate([np.zeros(max(n_prepared, 1)), data])
     library.evaluate_prepare.argtypes = [ctypes.c_void_p, ctypes.c_void_p]

@@ -1,8 +1,8 @@
-"""Turns long straight-line C code into calls of shorter functions, so that compiling takes time in proportion to it.
+"""Split long straight-line C code into calls of shorter functions: compile time becomes linear in its length.
 
 Compilers need more than twice the time for a function of twice the length. Code above `CHUNKED_FROM` lines is
-therefore cut where few values are alive; those that a later chunk reads go through an array on the stack, all others
-stay local. Every line is kept as it is and in its order, so the results do not change by a bit.
+therefore cut where few values are live. Values that a later chunk reads are passed in an array on the stack;
+all others are local. Lines and their order do not change, so results are identical bit for bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import accumulate
 
 __all__ = ["CHUNKED_FROM", "Line", "emit_body"]
 
-CHUNKED_FROM = 3000  #: lines, preparation included, from which code is cut; a 7-joint arm stays whole
+CHUNKED_FROM = 3000  #: lines, preparation included, from which code is cut; a 7-joint arm is not
 _SHORTEST, _LONGEST = 300, 600  # lines of a chunk: shorter ones compile no faster, longer ones run no faster
 
 
@@ -28,10 +28,11 @@ class Line:
     expression : str
         Right-hand side in C.
     reads : tuple of str
-        What the expression uses: targets of earlier lines, and literals or places in memory, which are passed over.
+        Operands of the expression: targets of earlier lines, and literals or memory places, which are
+        ignored.
     kind : str
-        "value" for a new value, "input" for one that is only read from memory (and can be read again in each
-        chunk), "store" for a place in memory, "call" for a statement that only works on memory.
+        "value" for a new value, "input" for one that is read from memory (each chunk can read it again),
+        "store" for a place in memory, "call" for a statement that operates on memory only.
     """
 
     target: str
@@ -41,7 +42,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The line in C."""
+        """Line in C."""
         if self.kind == "call":
             return f"    {self.expression}"
         return f"    {'' if self.kind == 'store' else 'const double '}{self.target} = {self.expression};"
@@ -53,25 +54,25 @@ def emit_body(
     name: str,
     memory: Sequence[tuple[str, str]],
     *,
-    is_apart: bool = False,
+    is_disjoint: bool = False,
     is_long: bool,
 ) -> tuple[list[str], list[str]]:
-    """Return C functions to put before a function, and the lines of its body.
+    """Return the C functions that precede a function, and the lines of its body.
 
     Parameters
     ----------
     lines : sequence of Line
         The code, each value before its use.
     stores : sequence of Line
-        What is stored at the end.
+        Stores at the end.
     name : str
         Name of the function; its chunks are called NAME_0, NAME_1 and so on.
     memory : sequence of (type, name)
         Pointers that the lines use, as the function names them.
-    is_apart : bool
-        Whether what is stored never lies where inputs are; chunks then store as soon as they can.
+    is_disjoint : bool
+        Whether stores never overlap inputs; chunks then store as early as possible.
     is_long : bool
-        Whether to cut the code if it is longer than one chunk.
+        Whether to split code that is longer than one chunk.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def emit_body(
     """
     if not is_long or len(lines) + len(stores) <= _LONGEST:
         return [], [line.text for line in (*lines, *stores)]
-    lines = _woven(lines, stores) if is_apart else [*lines, *stores]
+    lines = _woven(lines, stores) if is_disjoint else [*lines, *stores]
     inputs = {line.target: line for line in lines if line.kind == "input"}
     lines = [line for line in lines if line.kind != "input"]
     chunks = _cut(lines)
@@ -110,7 +111,7 @@ def emit_body(
 
 
 def _woven(lines: Sequence[Line], stores: Sequence[Line]) -> list[Line]:
-    """Put each store right behind its value, those of literals first."""
+    """Place each store directly after its value, stores of literals first."""
     waiting: dict[str, list[Line]] = {line.target: [] for line in lines}
     literals = [store for store in stores if store.reads[0] not in waiting]
     for store in stores:
@@ -120,11 +121,11 @@ def _woven(lines: Sequence[Line], stores: Sequence[Line]) -> list[Line]:
 
 
 def _cut(lines: Sequence[Line]) -> list[Sequence[Line]]:
-    """Cut code into chunks within the limits of length, where the fewest values are alive."""
+    """Cut code into chunks within the limits of length, where the fewest values are live."""
     made = {line.target: k for k, line in enumerate(lines) if line.kind == "value"}
     final = {value: k for k, line in enumerate(lines) for value in line.reads if value in made}
     change = [0] * (len(lines) + 1)
-    for value, k in final.items():  # alive at cuts in front of the lines from made + 1 to its final use
+    for value, k in final.items():  # live at cuts before the lines from made + 1 to its final use
         change[made[value] + 1] += 1
         change[k + 1] -= 1
     alive = list(accumulate(change))
@@ -137,7 +138,7 @@ def _cut(lines: Sequence[Line]) -> list[Sequence[Line]]:
 
 
 def _places(chunks: Sequence[Sequence[Line]], last: dict[str, int]) -> tuple[dict[str, str], int]:
-    """Assign a place in the array to each value that crosses chunks; a place is used again once it is free."""
+    """Assign a place in the array to each value that crosses chunks; reuse a place once it is free."""
     places: dict[str, str] = {}
     free: list[int] = []
     leaving: list[list[int]] = [[] for _ in chunks]

@@ -1,7 +1,7 @@
-"""The C compiler of this machine, and C sources beside Python modules.
+"""The C compiler of this machine, and C sources of Python packages.
 
-`find_compiler` finds and identifies the compiler, `run_compiler` turns source texts in a folder into a shared library beside
-them; `library.py` keeps and verifies what was built.
+`find_compiler` finds and identifies the compiler. `run_compiler` compiles source texts in a folder into a
+shared library there. `library.py` caches and verifies the libraries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Compiler", "c_source", "find_compiler", "run_compiler"]
 
 _TIME_LIMIT = 900.0  # [s] for one compiler run
 
-# calls inside a library go to its own functions, also where the C library exports one of that name
+# bind calls inside a library to its own functions, even if the C library exports one of that name
 _OWN_NAMES = ("-Wl,-Bsymbolic",) if sys.platform.startswith("linux") else ()
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: the command that starts it, and its identity (path and version)."""
+    """A C compiler: its command and its identity (path and version)."""
 
     command: tuple[str, ...]
     identity: str
@@ -75,7 +75,7 @@ def run_compiler(
     Raises
     ------
     SolverError
-        If the compiler cannot run or fails; the message holds the first lines it printed.
+        If the compiler cannot run or fails; the message contains the first lines of its output.
     """
     for file_name, text in texts.items():
         (folder / file_name).write_text(text, encoding="utf-8")
@@ -95,7 +95,7 @@ def run_compiler(
 
 @cache
 def c_source(package: str, *names: str) -> str:
-    """Return the text of C files of a package, one behind the other.
+    """Return the concatenated text of C files of a package.
 
     Parameters
     ----------

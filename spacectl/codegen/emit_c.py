@@ -1,8 +1,9 @@
-"""C code from CasADi scalar expressions, with what depends on parameters only hoisted out of the call.
+"""C code from CasADi scalar expressions, with values that depend on parameters only hoisted out of the call.
 
-Turns a function of named vectors into two C functions: ``NAME_prepare(p, w)``, run once for given parameters, and
-``NAME(arg, res, iw, w, mem)`` with CasADi's calling convention, run at every step. Each value is its own constant
-variable, which leaves scheduling and registers to the compiler; a divisor used twice is inverted once.
+A function of named vectors becomes two C functions: ``NAME_prepare(p, w)``, run once for given parameters,
+and ``NAME(arg, res, iw, w, mem)`` with CasADi's calling convention, run at every step. Each value is its own
+constant variable, which leaves scheduling and registers to the compiler. A divisor used twice is inverted
+once.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ Stores = list[tuple[tuple[int, int], str]]  #: ((output, entry), value)
 
 @dataclass(frozen=True)
 class EmittedC:
-    """C text of a function and of its preparation, the length of the prepared vector w, and the angles of its table."""
+    """C text of a function and its preparation, length of the prepared vector w, and tabulated angles."""
 
     name: str
     text: str
@@ -64,7 +65,7 @@ def can_emit(function: ca.Function) -> bool:
 def emit_function(
     function: ca.Function, name: str, *, hoist: str = "p", turns: str = "", chunked_from: int = CHUNKED_FROM
 ) -> EmittedC:
-    """Return C code of a scalar (SX) function, its preparation apart.
+    """Return C code of a scalar (SX) function, with a separate preparation.
 
     Parameters
     ----------
@@ -73,11 +74,11 @@ def emit_function(
     name : str
         Name of the C function.
     hoist : str
-        Name of the input on which alone the prepared values may depend.
+        Name of the only input on which the prepared values may depend.
     turns : str
-        Name of the input whose sines and cosines may be handed in (see `emit_turns`).
+        Name of the input whose sines and cosines may be passed as a table (see `take_turns`).
     chunked_from : int
-        Number of lines from which the code is cut into several functions (see `emit_chunks`).
+        Number of lines from which the code is split into several functions (see `emit_body`).
 
     Returns
     -------
@@ -100,7 +101,7 @@ def emit_function(
         keeping,
         f"{name}_prepare",
         [("const double *", "p"), ("double *", "w")],
-        is_apart=True,
+        is_disjoint=True,
         is_long=is_long,
     )
     given = {f"a{i}": i for i in range(function.n_in()) if i != hoisted}
@@ -138,7 +139,10 @@ def emit_function(
 def _place(
     after: list[Assignment], stores: Stores, early: set[str], maps: list[LinearMap]
 ) -> tuple[list[Assignment], list[Line], list[Line], list[LinearMap], int]:
-    """Assign places in w to the early values that later code reads: code, stores of results and of w, maps, length of w."""
+    """Assign places in w to the early values that later code reads.
+
+    Returns the code, the stores of results and of w, the maps, and the length of w.
+    """
     kept: dict[str, str] = {}
 
     def late(operand: str) -> str:
@@ -174,7 +178,7 @@ def straight_line(function: ca.Function) -> tuple[list[Assignment], Stores]:
 def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment], Stores, set[str]]:
     """Return the assignments, the stores ((output, entry), value) and the names that depend on the hoisted input only."""
     if not can_emit(function):
-        raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it first")
+        raise ModelError(f"function '{function.name()}': only scalar (SX) functions become C; expand it")
     slots: dict[int, str] = {}  # work slot -> C name of its value
     values: list[Assignment] = []
     stores: Stores = []
@@ -208,7 +212,7 @@ def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment
 
 
 def assignment_lines(values: list[Assignment], where: str) -> list[Line]:
-    """Return the assignments as C; a divisor that is used more than once is inverted once."""
+    """Return the assignments as C; invert a divisor once if it is used several times."""
     divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
     inverses: dict[str, str] = {}
     lines: list[Line] = []
@@ -237,7 +241,7 @@ def _expression(op: int, operands: list[str], where: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a literal that reads back exactly; negative ones in brackets."""
+    """Return a literal that is read back exactly; enclose negative values in parentheses."""
     text = float(value).hex()
     return f"({text})" if value < 0 else text
 

@@ -1,11 +1,12 @@
-/* A Python extension module, one for all models: calls of native functions with arrays in and fresh arrays out.
+/* A Python extension module, shared by all models: calls of native functions with arrays in and new arrays
+ * out.
  *
- * `bind` makes a callable from a native function with CasADi's calling convention (or from CasADi's virtual machine) and
- * the fixed buffers that it reads and writes. A call copies its arguments into the buffers, runs the function and returns
- * copies of the results; `run` only runs the function. A call returns None, and leaves everything else to the checked call in
- * Python, if an argument is not exactly a contiguous float64 array of the right length (a float for a buffer of one
- * entry), or if the function fails. The interpreter's lock is held from the first copy to the last, so that calls from
- * several threads follow each other. */
+ * `bind` makes a callable from a native function with CasADi's calling convention (or from CasADi's virtual
+ * machine) and the fixed buffers that it reads and writes. A call copies its arguments into the buffers, runs
+ * the function and returns copies of the results; `run` only runs the function. A call returns None if an
+ * argument is not a contiguous float64 array of the right length (or a float for a buffer of one entry), or
+ * if the function fails; the caller then uses the checked call in Python. The interpreter's lock is held from
+ * the first copy to the last, so that calls from several threads are serialised. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -23,22 +24,22 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     int (*function)(const double **, double **, long long *, double *, int);
-    void (*machine)(void *); /* in place of the function; what it leaves unwritten is a failure */
+    void (*machine)(void *); /* in place of the function; results that it does not write are failures */
     const double **arg;
     double **res;
     long long *iw;
     double *w;
     int mem;
-    void *data; /* what the machine is called with */
-    int finite; /* whether results that are not finite count as a failure */
-    int by_columns; /* whether the buffers of matrices hold them by columns, with swapped dimensions */
+    void *data; /* argument of the machine */
+    int finite; /* whether a result that is not finite counts as a failure */
+    int by_columns; /* whether matrices are stored by columns, in buffers with swapped dimensions */
     Py_ssize_t n_in, n_out;
     PyArrayObject *in[SC_MOST], *out[SC_MOST];
     PyTypeObject *kind; /* a tuple type for several results, or null for the array alone */
     PyObject *keep;
 } sc_caller;
 
-/* Evaluate the function on its buffers; 0 if all went well. */
+/* Evaluate the function on its buffers; return 0 on success. */
 static int sc_evaluate(sc_caller *self) {
     if (self->function) return self->function(self->arg, self->res, self->iw, self->w, self->mem);
     for (Py_ssize_t i = 0; i < self->n_out; i++) {
@@ -70,7 +71,7 @@ static int sc_fits(PyObject *argument, PyArrayObject *buffer) {
     const npy_intp n = PyArray_SIZE(buffer);
     if (n == 1 && (PyFloat_Check(argument) || PyLong_CheckExact(argument))) return 1; /* a time */
     if (PyArray_NDIM(buffer) == 0) return 0;
-    if (n == 0 && PyTuple_CheckExact(argument)) return PyTuple_GET_SIZE(argument) == 0; /* inputs that are left out */
+    if (n == 0 && PyTuple_CheckExact(argument)) return PyTuple_GET_SIZE(argument) == 0; /* omitted inputs */
     if (!sc_is_plain(argument)) return 0;
     PyArrayObject *array = (PyArrayObject *)argument;
     return PyArray_NDIM(array) == 1 && PyArray_DIM(array, 0) == n;
@@ -96,7 +97,7 @@ static void sc_copy_result(const sc_caller *self, PyArrayObject *to, PyArrayObje
         for (npy_intp j = 0; j < columns; j++) target[i * columns + j] = source[j * rows + i];
 }
 
-/* Room for the results: an array, or arrays in a tuple of the wanted kind. */
+/* Allocate the results: an array, or arrays in a tuple of the given type. */
 static PyObject *sc_results(sc_caller *self) {
     if (!self->kind) return sc_fresh(self, self->out[0]);
     PyObject *plain = PyTuple_New(self->n_out), *arguments = NULL, *results = NULL;
@@ -119,7 +120,7 @@ static PyObject *sc_vectorcall(PyObject *object, PyObject *const *arguments, siz
         if (!sc_fits(arguments[i], self->in[i])) Py_RETURN_NONE;
     PyObject *results = sc_results(self);
     if (!results) return NULL;
-    /* from here on nothing can run Python code: no other thread sees the buffers half written */
+    /* no Python code runs from here on: no other thread sees partly written buffers */
     for (Py_ssize_t i = 0; i < self->n_in; i++) {
         const size_t size = (size_t)PyArray_NBYTES(self->in[i]);
         if (PyFloat_Check(arguments[i])) *(double *)PyArray_DATA(self->in[i]) = PyFloat_AS_DOUBLE(arguments[i]);
@@ -145,14 +146,14 @@ static PyObject *sc_vectorcall(PyObject *object, PyObject *const *arguments, siz
     return results;
 }
 
-/* Evaluate on what the buffers hold; what the function returns, 0 if all went well. */
+/* Evaluate on the buffers; return the function's status, 0 on success. */
 static PyObject *sc_run(PyObject *object, PyObject *unused) {
     (void)unused;
     return PyLong_FromLong(sc_evaluate((sc_caller *)object));
 }
 
 static PyMethodDef sc_caller_methods[] = {
-    {"run", sc_run, METH_NOARGS, "Evaluate on what the buffers hold; 0 if all went well."},
+    {"run", sc_run, METH_NOARGS, "Evaluate on the buffers; return 0 on success."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -167,7 +168,7 @@ static int sc_traverse(PyObject *object, visitproc visit, void *arg) {
     return 0;
 }
 
-/* No tp_clear: what a caller holds stays until it goes itself, so that it can be called at any time before. */
+/* No tp_clear: a caller keeps its references as long as it lives, so that it can be called at any time. */
 static void sc_dealloc(PyObject *object) {
     sc_caller *self = (sc_caller *)object;
     PyObject_GC_UnTrack(object);

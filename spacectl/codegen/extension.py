@@ -1,7 +1,7 @@
-"""Fast calls of native functions from Python, through a small C extension that serves every model.
+"""Fast calls of native functions from Python, through a small C extension shared by all models.
 
-Turns a bound function into a callable that takes and returns arrays (`extension.c`). Where Python's headers or a
-compiler are missing there is no extension, and calls go through ctypes: the same results, more slowly.
+The extension (`extension.c`) makes a bound function a callable that takes and returns arrays. Without
+Python's headers or a compiler, calls go through ctypes, which gives the same results more slowly.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _log = logging.getLogger(__name__)
 class NativeCall:
     """A bound function, called from Python with arrays.
 
-    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input (or a float for a buffer of one
-    entry) and gives fresh arrays, or None if an argument is anything else, if the function fails, and always where the
-    extension cannot be built. `checked` then takes what can be converted, and raises an error for the rest.
+    ``fast(*arrays)`` takes one contiguous float64 array of shape (n,) for each input (or a float for a buffer
+    of one entry) and returns new arrays. It returns None for any other argument, if the function fails, and
+    always if the extension cannot be built. `checked` then converts the arguments, and raises an error if it
+    cannot.
 
     Parameters
     ----------
@@ -48,13 +49,13 @@ class NativeCall:
     outputs : sequence of arrays
         Buffers of the results; float64, contiguous.
     failed : function, optional
-        Makes an exception of what a failed function returns; by default failures are ignored.
+        Makes an exception from the status of a failed function; by default failures are ignored.
     kind : type, optional
-        A type of tuples for several results; None for one array.
+        Tuple type of several results; None for one array.
     by_columns : bool
-        Whether the buffers of matrices hold them by columns, with swapped dimensions.
+        Whether matrices are stored by columns, in buffers with swapped dimensions.
     finite : bool
-        Whether `fast` also gives None if a result is not finite.
+        Whether `fast` also returns None if a result is not finite.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class NativeCall:
 
     @cached_property
     def _caller(self) -> Any:
-        """The callable of the extension; None where there is none, or where the function calls back into Python."""
+        """Callable of the extension; None without one, or if the function calls back into Python."""
         bound = self._bound
         module = None if bound.kind == CALLBACK else _extension()
         if module is None:
@@ -90,7 +91,7 @@ class NativeCall:
 
     @cached_property
     def run(self) -> Callable[[], Any]:
-        """Evaluate on what the buffers hold, without copies; 0 if all went well."""
+        """Evaluate on the buffers, without copies; return 0 on success."""
         run: Callable[[], Any] = self._bound.run if self._caller is None else self._caller.run
         return run
 
@@ -105,7 +106,7 @@ class NativeCall:
         return self.fast(*values)
 
     def checked(self, *values: Any) -> Any:
-        """Return the results for anything that converts to arrays of the right shapes; nothing is broadcast.
+        """Return the results for arguments that convert to arrays of the right shapes; nothing is broadcast.
 
         Raises
         ------
@@ -136,7 +137,7 @@ class NativeCall:
         return results
 
     def copied(self, *arrays: Any) -> Any:
-        """Copy arrays into the buffers, evaluate, and return copies of the results: what `fast` does, in Python."""
+        """Copy arrays into the buffers, evaluate, and return copies of the results, as `fast` does."""
         with self._lock:
             for buffer, array in zip(self._inputs.values(), arrays, strict=True):
                 buffer[...] = array
@@ -162,12 +163,12 @@ def _converted(values: Any, shape: tuple[int, ...], what: str) -> Any:
 
 
 def _decline(*_: Any) -> None:
-    """Decline every fast call where there is no extension."""
+    """Decline every fast call if there is no extension."""
 
 
 @cache
 def _extension() -> Any:
-    """Return the module, loaded from the verified cache; None where it cannot be."""
+    """Return the module, loaded from the verified cache; None if it cannot be loaded."""
     folders = [sysconfig.get_paths()[key] for key in ("include", "platinclude")] + [np.get_include()]
     has_headers = (Path(folders[0]) / "Python.h").is_file()
     # the cache distinguishes libraries by text and flags, so both versions are among them

@@ -1,7 +1,8 @@
-"""Refuses functions that contain infinite or undefined constants before they become C.
+"""Reject functions that contain infinite or undefined constants before C code is generated.
 
-CasADi folds ``y / 0`` and ``0 * inf`` into constants while expressions are formed, so a model that cannot be solved shows
-as such a constant. Our emitter has no literal for it, and CasADi's generated code would carry it through silently.
+CasADi folds ``y / 0`` and ``0 * inf`` into constants while expressions are formed, so a model that cannot be
+solved appears as such a constant. Our emitter has no literal for it, and CasADi's generated code would
+propagate it silently.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ def refuse_constant(function: ca.Function, k: int, value: object) -> None:
     outputs = _outputs_that_use(function, k)
     raise ModelError(
         f"function '{function.name()}': {', '.join(outputs)} uses the constant {bad:g}, which is not finite and has no C "
-        "form; an expression divides by zero or a matrix of the model is singular for every state. Leave out limits that "
-        "are infinite, and check divisions"
+        "form; an expression divides by zero or a matrix of the model is singular for every state. Omit "
+        "infinite limits, and check divisions"
     )
 
 
 def _outputs_that_use(function: ca.Function, first: int) -> list[str]:
-    """Return the outputs that are reached from instruction `first`, by name, with their entries for scalar functions."""
+    """Return the names (with entries, for scalar functions) of the outputs that use instruction `first`."""
     names, found = function.name_out(), []
     tainted = set(function.instruction_output(first))
     for k in range(first + 1, function.n_instructions()):
@@ -53,5 +54,5 @@ def _outputs_that_use(function: ca.Function, first: int) -> list[str]:
         elif uses:
             tainted |= set(where_out)
         else:
-            tainted -= set(where_out)  # a work slot that is used again
+            tainted -= set(where_out)  # a reused work slot
     return found[:3] or ["it"]

@@ -1,12 +1,13 @@
-"""Turns C sources into a loaded shared library, through the system's compiler and a private, verified cache.
+"""Build and load shared libraries from C sources, with the system's compiler and a private, verified cache.
 
-The cache holds one folder for each (sources, compiler, flags, processor); it is built aside and renamed into place,
-and its library is loaded only if it is ours, regular and equal to its manifest. Whatever is broken, foreign or
-linked is logged and built again. Of several processes that want one library at a time, one builds it and the others wait.
-Callers fall back to Python code when `SolverError` says that nothing can be built.
+The cache has one folder for each (sources, compiler, flags, processor). A folder is built under a temporary
+name and renamed into place. Its library is loaded only if it is a regular file, belongs to this user and
+matches its manifest; otherwise this is logged and the library is rebuilt. If several processes need a library
+at the same time, one builds it and the others wait. Callers use Python code instead if `SolverError` is
+raised because nothing can be built.
 
-Options in ``$SPACECTL_CFLAGS`` come last on the compiler's command line, so they override the chosen ones: ``-O1`` halves
-the time to compile, ``-g`` serves a debugger.
+Options in ``$SPACECTL_CFLAGS`` come last on the compiler's command line and override the defaults: ``-O1``
+halves the compile time, ``-g`` adds debugging information.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ except ImportError:  # not on Windows
 
 __all__ = ["FLAGS", "build_library", "find_compiler", "find_tuned", "load_library", "load_tuned"]
 
-FLAGS = ("-O2", "-ffp-contract=off")  #: without fused products C and numpy round alike
+FLAGS = ("-O2", "-ffp-contract=off")  #: without fused multiply-adds C and numpy round alike
 
 _NATIVE = "-march=native"
 _FORMAT = "spacectl-library-1"
@@ -130,7 +131,7 @@ def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, fla
     Parameters
     ----------
     sources : mapping of file name to text, or paths
-        Files ending in .c are compiled together; others (headers) lie beside them.
+        Files ending in .c are compiled together; others (headers) are placed beside them.
     name : str
         Used in the cache and in messages.
     flags : sequence of str
@@ -144,7 +145,7 @@ def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, fla
     Raises
     ------
     SolverError
-        If there is no compiler or it fails; the message holds the first lines it printed.
+        If there is no compiler or it fails; the message contains the first lines of its output.
     """
     texts, options = _texts(sources), _options(flags)
     compiler = _compiler(name)
@@ -189,7 +190,7 @@ def _key(texts: Mapping[str, str], identity: str, flags: tuple[str, ...]) -> str
 
 @cache
 def _processor() -> str:
-    """Return the model and abilities of the processor, since code may be built for exactly this one."""
+    """Return the model and features of the processor, since code may be built for exactly this one."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -198,7 +199,7 @@ def _processor() -> str:
 
 
 def _verified(entry: Path, key: str) -> Path:
-    """Return the library in the cache folder `entry`; raise OSError that says what is wrong with it."""
+    """Return the library in the cache folder `entry`; raise OSError with the reason if it is invalid."""
     check_ours(entry, stat.S_ISDIR)
     library, manifest = entry / _LIBRARY, entry / _MANIFEST
     check_ours(manifest, stat.S_ISREG)
@@ -230,7 +231,7 @@ def _entry(folder: Path, name: str, key: str) -> Path:
 
 
 def _find(entry: Path, key: str, folder: Path, name: str) -> Path | None:
-    """Return the library in the cache folder `entry`; move one that is not as it should be out of the way."""
+    """Return the library in the cache folder `entry`; move an invalid entry aside."""
     if not os.path.lexists(entry):
         return None
     try:
@@ -243,7 +244,7 @@ def _find(entry: Path, key: str, folder: Path, name: str) -> Path | None:
 
 @contextlib.contextmanager
 def _only_one(folder: Path, name: str) -> Iterator[None]:
-    """Hold the lock of an entry of the cache, which also ends with the process; without one where locks do not work."""
+    """Hold the lock of a cache entry, which a process loses when it ends; do nothing if locks do not work."""
     if fcntl is None:
         yield
         return
@@ -254,7 +255,7 @@ def _only_one(folder: Path, name: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        path.unlink(missing_ok=True)  # whoever waits for it looks into the cache next, whoever comes makes a new one
+        path.unlink(missing_ok=True)  # waiting processes look into the cache next, new ones make a lock
         os.close(handle)
 
 
@@ -279,9 +280,9 @@ def _build(entry: Path, key: str, texts: dict[str, str], name: str, flags: tuple
 
 
 def _remove(entry: Path, folder: Path) -> None:
-    """Take a bad cache entry out of the way; processes that have it loaded are not disturbed."""
+    """Move an invalid cache entry aside; processes that have loaded it are not affected."""
     aside = Path(tempfile.mkdtemp(prefix="build-", dir=folder))
-    with contextlib.suppress(FileNotFoundError):  # another process took it away first
+    with contextlib.suppress(FileNotFoundError):  # another process removed it first
         os.rename(entry, aside / "bad")
     shutil.rmtree(aside, ignore_errors=True)
 

@@ -1,7 +1,7 @@
 /* A native function with CasADi's calling convention at many points.
  *
  * Argument i is read at in[i] + k * step_in[i] for point k (a step of 0: the same for all points), result i is written at
- * out[i] + k * step_out[i]. Where the function fails, the results of the point are not a number. */
+ * out[i] + k * step_out[i]. If the function fails at a point, its results are NaN. */
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ enum { SC_MOST = 32 }; /* arguments, and results */
 void sc_map(int (*fn)(const double **, double **, long long *, double *, int), long long begin, long long end, long long n_in,
             const double *const *in, const long long *step_in, long long n_out, double *const *out,
             const long long *step_out, long long *iw, double *w) {
-    const double *arg[SC_MOST + 1] = {0}; /* generated code may look behind its arguments */
+    const double *arg[SC_MOST + 1] = {0}; /* generated code may read one pointer past its arguments */
     double *res[SC_MOST];
     for (long long k = begin; k < end; k++) {
         for (long long i = 0; i < n_in; i++) arg[i] = in[i] + k * step_in[i];

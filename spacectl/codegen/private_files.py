@@ -20,7 +20,7 @@ _ROOM = 16 * 2**20  # [bytes] a cache with less free space counts as full
 
 
 def cache_folder() -> Path:
-    """Return the cache folder; raise OSError if it is not ours alone."""
+    """Return the cache folder; raise OSError if it is not private to this user."""
     chosen = os.environ.get("SPACECTL_CACHE")
     folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("spacectl"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def private_folder() -> Path:
 
 
 def check_ours(path: Path, is_kind: Callable[[int], bool]) -> os.stat_result:
-    """Raise OSError unless `path` itself (not what it links to) is of the kind, ours, and writable by nobody else."""
+    """Raise OSError unless `path` itself (no link) is of the kind, owned and writable by this user only."""
     status = os.lstat(path)
     if not is_kind(status.st_mode):
         raise OSError(f"{path} is a link or not of the expected kind")

@@ -1,8 +1,8 @@
 """C code from a CasADi function whose arguments become known in stages.
 
-What depends on the first arguments only is computed in the first stage and, where later stages read it, kept in a cache; each
-result is stored by the stage that can first compute it. So one expression gives the outward, inward and onward
-steps of a recursion, and nothing is computed twice.
+Values that depend on the first arguments only are computed in the first stage, and cached if later stages
+read them. Each result is stored by the first stage that can compute it. One expression thus gives the
+outward, inward and acceleration steps of a recursion, and nothing is computed twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["emit_stages"]
 
 
 def emit_stages(function: ca.Function, name: str, stages: Sequence[int]) -> tuple[str, int]:
-    """Return C text of ``static void NAME_k(const double *const *a, double *const *r, double *w)`` and the length of the cache w.
+    """Return C text of the functions ``NAME_k(a, r, w)``, one a stage, and the length of the cache w.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def emit_stages(function: ca.Function, name: str, stages: Sequence[int]) -> tupl
 
 
 def _stages(values: list[Assignment], stages: Sequence[int]) -> dict[str, int]:
-    """Stage of each value: the latest of what it is made of."""
+    """Return the stage of each value: the latest stage of its operands."""
     found: dict[str, int] = {}
     for value in values:
         if value.is_input:

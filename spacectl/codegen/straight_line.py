@@ -1,7 +1,7 @@
-"""Straight-line code before it becomes C: assignments, and the forms in which long or repeated parts of it are shorter.
+"""Straight-line code before C is generated: assignments, and shorter forms of long or repeated parts.
 
-`Assignment` is one line. `find_maps` replaces rows of products by a matrix and a loop, `take_turns` reads sines and cosines of
-state entries from a table that plant, sensors and law share.
+`Assignment` is one line. `find_maps` replaces sums of products by a matrix and a loop. `take_turns` reads
+sines and cosines of state entries from a table shared by plant, sensors and law.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Assignment:
     is_input: bool = False
 
 
-SMALLEST = 4  #: rows and columns from which a map is worth a loop
+SMALLEST = 4  #: rows and columns from which a map becomes a loop
 _SIDE_BY_SIDE = 32  # rows of one loop: eight sums of four
 
 PRELUDE = """#ifndef SC_FOUR
@@ -49,7 +49,7 @@ typedef double sc_four __attribute__((vector_size(32), aligned(8), may_alias));
 
 @dataclass(frozen=True)
 class LinearMap:
-    """Rows ``sum_j coefficients[i][j] columns[j]`` with names of values; `place` is where the matrix begins in w."""
+    """Rows ``sum_j coefficients[i][j] columns[j]`` of named values; the matrix begins at `place` in w."""
 
     number: int
     rows: tuple[str, ...]
@@ -59,17 +59,17 @@ class LinearMap:
 
     @property
     def height(self) -> int:
-        """Rows of the matrix as it is kept: a multiple of four."""
+        """Rows of the stored matrix: a multiple of four."""
         return -(-len(self.rows) // 4) * 4
 
     @property
     def size(self) -> int:
-        """Numbers of the matrix as it is kept."""
+        """Number of entries of the stored matrix."""
         return self.height * len(self.columns)
 
     @property
     def arrays(self) -> dict[str, int]:
-        """Arrays that the code needs, with their lengths: what goes in and what comes out."""
+        """Return the input and output arrays of the code, with their lengths."""
         return {f"b{self.number}": len(self.columns), f"c{self.number}": self.height}
 
     def keep(self) -> list[Line]:
@@ -81,7 +81,7 @@ class LinearMap:
         ]
 
     def lines(self) -> list[Line]:
-        """Return the code that fills the array of the rows."""
+        """Return the code that computes the array of rows."""
         gather = [Line(f"b{self.number}[{j}]", value, (value,), "store") for j, value in enumerate(self.columns)]
         loops = [self._loop(first) for first in range(0, self.height, _SIDE_BY_SIDE)]
         return gather + [Line("", loop, (), "call") for loop in loops]
@@ -102,12 +102,12 @@ class LinearMap:
 def find_maps(
     values: Sequence[Assignment], results: Sequence[str], is_early: Callable[[str], bool]
 ) -> tuple[list[Assignment], list[LinearMap]]:
-    """Return the code with the rows of linear maps read from arrays, and the maps.
+    """Return the code, with the rows of linear maps read from arrays, and these maps.
 
     Parameters
     ----------
     values : sequence of Assignment
-        Code in which values that depend on parameters only stand under their own names.
+        Code in which values that depend on parameters only have names of their own.
     results : sequence of str
         Values that are stored.
     is_early : function
@@ -123,8 +123,8 @@ def find_maps(
             coefficients = tuple(tuple(early for early, _ in sums[row]) for row in rows)
             maps.append(LinearMap(len(maps), tuple(rows), columns, coefficients))
     read = {row: f"c{item.number}[{i}]" for item in maps for i, row in enumerate(item.rows)}
-    gone = _inside(values, set(read))
-    kept = [value for value in values if value.name not in gone]
+    removed = _inside(values, set(read))
+    kept = [value for value in values if value.name not in removed]
     return [
         replace(value, op=ca.OP_ASSIGN, operands=(read[value.name],), is_input=True) if value.name in read else value
         for value in kept
@@ -132,7 +132,7 @@ def find_maps(
 
 
 def weave_maps(lines: Sequence[Line], maps: Sequence[LinearMap]) -> list[Line]:
-    """Put each map's code in front of the first of its rows."""
+    """Insert each map's code before its first row."""
     first = {item.rows[0]: item for item in maps}
     woven: list[Line] = []
     for line in lines:
@@ -163,25 +163,25 @@ def _inside(values: Sequence[Assignment], rows: set[str]) -> set[str]:
     """Return the products and partial sums that only rows of maps use."""
     operands = {value.name: value.operands for value in values}
     by_op = {value.name: value.op for value in values}
-    gone: set[str] = set()
+    removed: set[str] = set()
     waiting = [item for row in rows for item in operands[row]]
     while waiting:
         name = waiting.pop()
-        if name in gone or by_op.get(name) not in (ca.OP_ADD, ca.OP_MUL):
+        if name in removed or by_op.get(name) not in (ca.OP_ADD, ca.OP_MUL):
             continue
-        gone.add(name)
+        removed.add(name)
         if by_op[name] == ca.OP_ADD:
             waiting += operands[name]
-    return gone
+    return removed
 
 
-FEWEST = 2  #: angles from which a table is worth its name
+FEWEST = 2  #: angles from which a table is used
 
 
 def take_turns(values: Sequence[Assignment], argument: int) -> tuple[list[Assignment], tuple[int, ...]]:
-    """Return the code with sines of entries of an argument read from the table, and the entries (none: nothing is changed).
+    """Return the code with sines and cosines of argument entries read from the table, and these entries.
 
-    An argument -1 is none.
+    Without entries the code is unchanged. `argument` -1 means none.
     """
     entries: dict[str, int] = {}  # name of a value that is an entry of the argument
     angles: set[int] = set()

@@ -1,6 +1,6 @@
 """The symbolic accessor that user functions receive: ``lambda s: s["elbow"] - s.t``.
 
-It maps names to CasADi symbols, so that guards and laws are written in named quantities and become compiled
+It maps names to CasADi symbols, so that guards and laws are written in named quantities and compiled as
 expressions.
 """
 
@@ -24,8 +24,8 @@ class Accessor:
     Parameters
     ----------
     vectors : mapping of str to (symbol, Labels)
-        For example ``{"x": (x, state_labels), "u": (u, input_labels)}``. Where two vectors share a name, the first
-        one wins.
+        For example ``{"x": (x, state_labels), "u": (u, input_labels)}``. If two vectors share a name, the
+        first one is used.
     t : symbol
         Time [s].
     """
@@ -65,7 +65,7 @@ def as_column(value: Any, size: int, what: str) -> Any:
 
 
 def evaluate_rule(rule: Callable[[Accessor], Any], s: Accessor, what: str) -> Any:
-    """Evaluate a user's rule on symbols; explain the two usual mistakes in the error."""
+    """Evaluate a user's rule on symbols; explain the two common mistakes in the error."""
     try:
         return rule(s)
     except (ModelError, AttributeError) as error:

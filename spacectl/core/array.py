@@ -105,7 +105,7 @@ def as_array(values: Any, shape: tuple[int, ...] | None, what: str) -> Array:
     ShapeError
         If the shape differs.
     ModelError
-        If an entry is not a finite number, or is text, even of a number.
+        If an entry is not a finite number, or is text, even text of a number.
     """
     try:
         given = np.asarray(values)

@@ -1,4 +1,4 @@
-"""`ControlLaw`: data and one function, the form of every controller in the closed loop.
+"""`ControlLaw`: data and one function, the common form of all controllers.
 
 A law is ``(t, x, y, z, r, p) -> (u, z_dot, z_next)`` with named inputs u and memory z. It is continuous
 (``period = 0``: z follows z_dot with the plant's state) or sampled (u is held, z becomes z_next at each sample).
@@ -43,7 +43,7 @@ class ControlLaw:
         With the input and output names above, all dense.
     states, measurements, inputs, memory, parameters : Labels
         Names and units of x, y, u, z and p. `simulate` checks states, measurements and inputs against the
-        equations, so a law never acts on the wrong states. A law may command a subset of the plant's inputs.
+        equations, so that a law never acts on wrong states. A law may command a subset of the plant's inputs.
     z0, p : array
         Initial memory, and the law's own parameters (gains, or its copy of the plant's parameters).
     period : float
@@ -51,11 +51,12 @@ class ControlLaw:
     reference : Trajectory, optional
         The table r(t).
     reference_rates : bool
-        Whether r holds the table's values followed by their rates.
+        Whether r contains the table's values followed by their rates.
     notes : mapping
-        How it was designed, for the report.
+        Description of its design, for the report.
     undefined : str
-        Meaning of a NaN command, for the message of a run that stops there; empty if the law never commands it on purpose.
+        Meaning of a NaN command, for the message of a run that it stops; empty if the law never commands it
+        on purpose.
     """
 
     name: str
@@ -142,7 +143,7 @@ class ControlLaw:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CallableLaw:
-    """Any Python function ``u = f(t, x)`` as a law; flexible, and slower than a `ControlLaw`.
+    """Any Python function ``u = f(t, x)`` as a law; more flexible and slower than a `ControlLaw`.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def make_law(
     period : float
         Sampling period [s]; 0 means continuous.
     notes : mapping, optional
-        How it was designed, for the report.
+        Description of its design, for the report.
 
     Examples
     --------
@@ -246,7 +247,7 @@ def make_law(
 
 
 def _refuse_shadows(name: str, *groups: Labels) -> None:
-    """Raise if a measurement, memory entry or parameter has the name of another: a rule would read the wrong one."""
+    """Raise if measurements, memory entries or parameters share a name: a rule would read the wrong one."""
     seen: dict[str, str] = {}
     for labels in groups:
         for item in labels.names:

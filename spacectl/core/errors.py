@@ -1,8 +1,9 @@
 """Exceptions, warnings at the caller's line, and messages about unknown names and keywords.
 
-A wrong argument raises `ModelError` or `ShapeError` at once; a numerical failure raises `SolverError`, which holds the partial
-result. For a wrong keyword Python reports that keyword only: ``spacectl/__init__.py`` calls `suggest_keywords` for all public
-functions and classes, so that ``simulate(eom, gird=101)`` suggests `grid`.
+A wrong argument raises `ModelError` or `ShapeError` immediately; a numerical failure raises `SolverError`,
+which contains the partial result. For a wrong keyword Python reports that keyword only;
+``spacectl/__init__.py`` calls `suggest_keywords` for all public functions and classes, so that
+``simulate(eom, gird=101)`` suggests `grid`.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ __all__ = [
 
 
 class SpacectlError(Exception):
-    """Base of everything that spacectl raises on purpose."""
+    """Base of all exceptions of spacectl."""
 
 
 class ModelError(SpacectlError, ValueError):
-    """An invalid description or argument; the message names the part and the cure."""
+    """An invalid description or argument; the message names the part and the remedy."""
 
 
 class ShapeError(ModelError):
-    """An array whose shape does not fit what it describes."""
+    """An array of the wrong shape."""
 
 
 class SolverError(SpacectlError, RuntimeError):
@@ -47,9 +48,9 @@ class SolverError(SpacectlError, RuntimeError):
     Parameters
     ----------
     message : str
-        What failed, where, and the usual cure.
+        What failed, where, and the usual remedy.
     partial : object, optional
-        What was finished before the failure (for example a `Simulation` up to that time).
+        Partial result (for example a `Simulation` up to the failure).
     """
 
     def __init__(self, message: str, partial: Any = None):
@@ -68,7 +69,7 @@ def as_number(value: Any, what: str) -> float:
 
 
 def unknown_name(kind: str, name: str, allowed: Iterable[str]) -> str:
-    """Compose a message: `name` is no `kind`, which names exist, and which one was probably meant.
+    """Return a message about an unknown `kind`, with a suggestion and the existing names.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _is_ours(module: str) -> bool:
-    """Return whether a module belongs to the package; studies that are shipped with it are users of it."""
+    """Return whether a module is part of the package; the studies shipped with it count as user code."""
     return (module == "spacectl" or module.startswith("spacectl.")) and not module.startswith("spacectl._studies")
 
 
@@ -114,8 +115,9 @@ _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'$")
 def suggest_keywords(module: ModuleType, name: str) -> Any:
     """Return a public object of a module, wrapped to suggest a parameter for a wrong keyword.
 
-    A class keeps its identity: only its own ``__init__`` is wrapped. A function is replaced in every module of the
-    package that holds it, its own one included, so that there is one object and it can be pickled.
+    For a class only its own ``__init__`` is wrapped, so that its identity does not change. A function is
+    replaced in every module of the package that refers to it, its own included: there is one object, which
+    can be pickled.
 
     Parameters
     ----------

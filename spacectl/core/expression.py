@@ -1,7 +1,7 @@
 """Users' rules as expressions: of time (``lambda s: 0.1 * casadi.sin(s.t)``) or of named quantities of a system.
 
-They are compared and hashed by their expression, so that a description with such a field is still data. They can be
-pickled, but not written to files.
+Expressions are compared and hashed by content, so that a description with such a field is still data. They
+can be pickled, but not written to files.
 """
 
 from __future__ import annotations

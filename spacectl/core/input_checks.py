@@ -1,4 +1,4 @@
-"""Checks of what a user hands in: sequences of one kind, files that cannot block, arrays that fit into memory."""
+"""Checks of user input: sequences of one kind, files that cannot block, arrays that fit into memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUPPOSED = 64 * 2**30  # [byte] of memory, if the system does not report it
 
 
 def regular_file(path: str | Path) -> Path:
-    """Return `path` if reading it cannot block for ever.
+    """Return `path` if reading it cannot block.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def reseed(law: ControlLaw, seed: int) -> ControlLaw:
     Parameters
     ----------
     law : ControlLaw
-        A law with noise; its function is reused, so nothing is compiled again.
+        A law with noise; its compiled function is reused.
     seed : int
         The new seed.
 
@@ -63,7 +63,7 @@ def reseed(law: ControlLaw, seed: int) -> ControlLaw:
     Raises
     ------
     ModelError
-        If the law has no noise, or the seed is no whole number.
+        If the law has no noise, or the seed is not a whole number.
     """
     number = check_seed(seed, f"law '{law.name}'")
     if not is_noisy(law):

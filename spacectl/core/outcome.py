@@ -13,7 +13,7 @@ __all__ = ["Outcome", "Status"]
 class Status(StrEnum):
     """Final status of a solver, planner or simulation."""
 
-    OK = "ok"  #: reached its goal
+    OK = "ok"  #: completed
     EVENT = "event"  #: stopped early by a guard, as requested
     DIVERGED = "diverged"  #: stopped early by a guard that marks a failure
     FAILED = "failed"  #: could not continue (the message says where and why)
@@ -28,7 +28,7 @@ class Outcome:
     Parameters
     ----------
     status : Status
-        How it ended.
+        Final status.
     message : str
         One sentence for the user.
     stats : mapping
@@ -41,5 +41,5 @@ class Outcome:
 
     @property
     def is_success(self) -> bool:
-        """Whether the computation reached its goal, or a guard that marks no failure stopped it."""
+        """Whether the computation was completed, or stopped by a guard that does not mark a failure."""
         return self.status in (Status.OK, Status.EVENT)

@@ -1,11 +1,11 @@
 """Run-time parameters `p`: all parameters of a system, by name, in one vector.
 
-Fields of the description that determine several parameters (`PhysicalNames`: the stiffness EI of a beam, its length)
-are names too: `vector` sets the parameters that follow from them.
+Fields of the description that determine several parameters (`PhysicalNames`: the stiffness EI of a beam, its
+length) are names too: `vector` sets the parameters that follow from them.
 
 Equations are formed once for a structure and evaluated for any parameters. An exact zero in a placement, a centre of
-mass or a product of inertia (and an exact 0 or 1 in a rotation or an axis) is *structure*: it keeps expressions
-small, and a change requires new equations. All other values may change at run time.
+mass or a product of inertia (and an exact 0 or 1 in a rotation or an axis) is *structure*: it simplifies
+expressions, and a change requires new equations. All other values may change at run time.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class Parameters:
         return values[self.where(name)].reshape(self.shape(name))
 
     def is_physical(self, name: str) -> bool:
-        """Return whether the name is a field of the description, from which several numbers follow."""
+        """Return whether the name is a field of the description, which determines several parameters."""
         return self.physical is not None and name in self.physical
 
     def of(self, p: Any = None) -> np.ndarray:
-        """Return the vector p from a caller's argument: None (own values), a vector, or named changes."""
+        """Return the vector p from an argument: None (the values themselves), a vector, or named changes."""
         return np.array(self.values, dtype=float) if p is None else self.check(p)
 
     def taken_from(self, other: Parameters, p: Any = None) -> np.ndarray:
@@ -111,13 +111,13 @@ class Parameters:
         changes : mapping of str to value
             New values.
         base : array, optional
-            Vector to change; default: the own values.
+            Vector to change; default: `values`.
 
         Raises
         ------
         ModelError
-            If a name is unknown, if a change affects structure (the message says how to free it), or if a parameter is given
-            together with a field from which it follows, in `changes` or by `base`.
+            If a name is unknown, if a change affects structure (the message gives the remedy), or if a
+            parameter is given together with a field from which it follows, in `changes` or by `base`.
         """
         if changes is not None and not isinstance(changes, Mapping):
             raise ModelError(f"parameters: expected a mapping such as {{'link.mass': 2.0}}, got {changes!r}")
@@ -194,7 +194,7 @@ class Parameters:
         return self.where(name)
 
     def name_of(self, index: int) -> str:
-        """Return the name of the parameter that entry `index` of p belongs to."""
+        """Return the name of the parameter that contains entry `index` of p."""
         for name in self.names:
             if index < self.where(name).stop:
                 return name

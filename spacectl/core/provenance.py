@@ -62,7 +62,7 @@ _IDLE = {"__module__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", 
 
 
 def _described(value: Any, seen: set[int]) -> Any:
-    """Describe plain data by content, functions by their code and what they use, other objects by type."""
+    """Describe plain data by content, functions by their code and values they use, other objects by type."""
     value = next((found for key in ("__func__", "fget", "func") if (found := getattr(value, key, None))), value)
     if id(value) in seen:
         return "seen"
@@ -94,7 +94,7 @@ _PLAIN = frozenset((str, int, bool, type(None)))  # written as they are
 
 def _canonical(data: Any) -> Any:
     kind = type(data)
-    if kind in _PLAIN:  # nearly all data; derived types, such as numbers of numpy, are looked at below
+    if kind in _PLAIN:  # nearly all data; derived types, such as numpy's numbers, are handled below
         return data
     if kind is float:
         return data.hex()
@@ -122,7 +122,7 @@ def _canonical(data: Any) -> Any:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, spacectl and the libraries that numbers depend on."""
+    """Return the versions of Python, spacectl and the libraries that affect results."""
     found = {"python": platform.python_version()}
     for name in ("spacectl", "numpy", "scipy", "casadi", "xarray"):
         try:

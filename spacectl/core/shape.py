@@ -1,4 +1,4 @@
-"""`Shape`: the appearance of a body in drawings and in the replay, in place of one derived from its inertia."""
+"""`Shape`: the appearance of a body in drawings and the replay, instead of one derived from its inertia."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Shape:
     kind : {"box", "cone", "cylinder", "ellipsoid", "ring", "mesh"}
         Cones (pointed towards +z), cylinders and rings lie about z.
     size : vector, shape (3,)
-        Extent along x, y, z [m]; a ring is as thick as it is high; scales a mesh.
+        Extent along x, y, z [m]; the thickness of a ring equals its height; for a mesh, scale factors.
     at : vector, shape (3,)
         Centre in body axes [m].
     rotation : matrix (3, 3), optional

@@ -17,7 +17,7 @@ def switching_function(function: ca.Function, *, constant: Sequence[str] = ()) -
     """Return a function of the same arguments whose values cross zero where `function` may have a kink.
 
     ``fmin(a, b)`` and ``fmax(a, b)`` switch where ``a - b`` is zero, ``fabs(a)`` and ``sign(a)`` where a is. Comparisons
-    are left out: ``if_else`` often chooses between two forms of one smooth expression.
+    are ignored: ``if_else`` often chooses between two forms of one smooth expression.
 
     Parameters
     ----------

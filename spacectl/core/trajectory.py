@@ -107,11 +107,11 @@ class Trajectory:
         return out if np.ndim(t) else out[0]
 
 
-def _between(s: Any, h: Any, a: Any, b: Any, slopes: Any, order: int) -> np.ndarray:
+def _between(s: Any, h: Any, a: Any, b: Any, rates: Any, order: int) -> np.ndarray:
     """Return the linear or cubic Hermite interpolant (or its rate) at the fraction s of an interval of length h."""
-    if slopes is None:
+    if rates is None:
         return (b - a) / h if order == 1 else a + s * (b - a)
-    da, db = slopes[0] * h, slopes[1] * h
+    da, db = rates[0] * h, rates[1] * h
     c2, c3 = 3.0 * (b - a) - 2.0 * da - db, 2.0 * (a - b) + da + db
     if order == 1:
         return (da + s * (2.0 * c2 + s * 3.0 * c3)) / h

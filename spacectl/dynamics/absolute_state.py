@@ -1,7 +1,7 @@
 """`absolute_state`: convert a state from joint to absolute coordinates, body by body.
 
-The conversion uses placements of bodies and their rates, and no formula of the joints. It serves to start the same motion in
-both kinds of coordinates.
+The conversion uses placements of bodies and their rates, and no formulas of joints. Use it to start the same
+motion in both kinds of coordinates.
 """
 
 from __future__ import annotations

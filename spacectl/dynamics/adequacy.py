@@ -121,9 +121,9 @@ class AdequacyReport:
     t : Array, shape (n,)
         Times [s].
     leverage : Array, shape (n,)
-        Smallest singular value of ``J M^-1 B_c`` with rows and columns orthonormalised in the metric of M^-1 (the smallest
-        cosine of the angles between constraints and inputs): 1 if the actuators act straight along the constraints, 0 if
-        some constraint cannot be maintained.
+        Smallest singular value of ``J M^-1 B_c`` with rows and columns orthonormalised in the metric of M^-1
+        (the smallest cosine of the angles between constraints and inputs): 1 if the actuators act directly
+        along the constraints, 0 if some constraint cannot be maintained.
     gain : Array, shape (n,)
         The same without normalisation: the least acceleration of the constraint residuals for inputs of unit norm.
     contributing : tuple of str
@@ -273,6 +273,7 @@ def _message(
     if crossings or leverage[at] <= NONE:
         k = crossings[0] if crossings else at
         when = f"between t = {t[k]:g} s and {t[k + 1]:g} s" if crossings else f"at t = {t[at]:g} s"
-        return f"{inputs} lose their authority over {constraints} {when}, where the inputs are unbounded; choose others"
+        loses = "loses its" if len(eom.constraint_inputs) == 1 else "lose their"
+        return f"{inputs} {loses} authority over {constraints} {when}, where the inputs are unbounded; choose others"
     quality = "with little authority" if leverage[at] < WEAK else "well"
     return f"{inputs} maintain {constraints} {quality}: least leverage {leverage[at]:.3g} of 1 at t = {t[at]:g} s"

@@ -83,8 +83,8 @@ def make_consistent(
     ModelError
         If a constraint is not defined at the start, as ``sqrt(x^2 + y^2) - 1`` at the origin.
     SolverError
-        If no state near the start satisfies the constraints; the message names the loops and joints that stay open, and
-        `partial` is the closest state found.
+        If no state near the start satisfies the constraints; the message names the open loops and their
+        joints, and `partial` is the closest state found.
     """
     require_equations(eom, "make_consistent")
     p = p if stage is None else stage_numbers(eom, stage, p)
@@ -94,7 +94,7 @@ def make_consistent(
             raise ModelError(f"make_consistent: hold names an {unknown_name('state', name, eom.states)}")
     start = as_given_state(eom, x0, "make_consistent: x0")
     if not eom.constraint_rows:
-        return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: nothing to do")
+        return ConsistentState(Array(start), {}, {}, 0.0, "no constraints: the state is unchanged")
     require_defined(eom, t, start, p)
     if eom.handover.aggregates is not None:
         sweeps = eom.handover.aggregates(eom.parameters.of(p))
@@ -168,7 +168,7 @@ def _close_aggregates(
 
 
 def _coordinate_weights(eom: EquationsOfMotion, hold: tuple[str, ...]) -> np.ndarray:
-    """Return zero for speeds whose coordinate is held, else one; holding one entry of a quaternion holds all of it."""
+    """Return zero for speeds whose coordinate is fixed, else one; a quaternion is fixed as a whole."""
     quaternions = [eom.states[k].removesuffix("qw") for k in eom.quaternions]
     turning = {f"{root}w{axis}" for root in quaternions if any(f"{root}q{e}" in hold for e in "wxyz") for axis in "xyz"}
     return np.array([0.0 if name in turning or name.removesuffix("_dot") in hold else 1.0 for name in eom.speeds])

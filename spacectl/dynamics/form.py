@@ -28,7 +28,7 @@ from spacectl.model.transforms.segments import expand_segments
 
 __all__ = ["FORMULATIONS", "form_equations"]
 
-_SINGULAR = 1e-13  # of a pivot to its diagonal entry: a few hundred roundings
+_SINGULAR = 1e-13  # pivot relative to its diagonal entry: a few hundred roundings
 
 FORMULATIONS: dict[str, Callable[..., EquationsOfMotion]] = {
     "kane": form_kane,
@@ -87,7 +87,7 @@ def form_equations(
     Raises
     ------
     ModelError
-        For an unknown formulation or parameter, and if no body has inertia along some direction of the speeds.
+        For an unknown formulation or parameter, or if no body has inertia along some direction of the speeds.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def form_equations(
 
 
 def _choose(system: System, acting: tuple[AnyConstraint, ...], options: Options) -> tuple[str, str]:
-    """Return the formulation that suits a system, and the reason."""
+    """Return a suitable formulation for a system, and the reason."""
     if options.coordinates == "absolute":
         return "multipliers", "absolute coordinates: one body each, joints as constraints"
     if acting and not options.switchable and has_local_loops(system, acting):
@@ -175,7 +175,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
     is_special = is_special or any(part.joint.motion is not None for part in eom.system.tree)
     sweeps = None if is_special or not knows_kinds(eom.system) else TreeReference(eom.system, eom.parameters, eom.p)
     found: list[tuple[int, np.ndarray]] = []
-    # singular at rest only (for example collinear axes of a wrist) is no fault: check other positions too
+    # a mass matrix may be singular at rest only (collinear axes of a wrist): check other positions too
     for shift in (0.0, 0.37, 1.13):
         moved = np.asarray(eom.x_rest) + shift * np.cos(np.arange(eom.n_x))
         q = eom.state(np.concatenate([moved[: eom.n_q], np.zeros(eom.n_v)]))[: eom.n_q]
@@ -183,7 +183,7 @@ def _check_inertia(eom: EquationsOfMotion) -> None:
         if pivot > _SINGULAR:
             return
         found.append((find_rank(eom.mass_matrix(0.0, q), np.zeros((0, eom.n_v))).rank, q))
-    _, q = max(found, key=lambda pair: pair[0])  # what has no inertia there has none in any position
+    _, q = max(found, key=lambda pair: pair[0])  # a direction without inertia there has none in any position
     raise ModelError(f"system '{eom.system.name}': {explain_rank(eom, 0.0, q, np.zeros(eom.n_v))}")
 
 

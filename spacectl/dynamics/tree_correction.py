@@ -1,8 +1,8 @@
-"""Solve the open tree in order N, find the loop forces, correct the tree: the scheme from which 004 starts.
+"""Solve the open tree in order N, find the loop forces, correct the tree: the starting point of 004.
 
 (a) accelerations of the tree without its closures, by the articulated recursion; (b) forces that maintain the closures,
 ``J M^-1 E lam = gamma - J v_dot_tree``, with M^-1 applied by recursion; (c) ``v_dot = v_dot_tree + M^-1 E lam``. It is
-independent of the aggregates, and serves to verify them; its cost grows with the cube of the number of loops.
+independent of the aggregates and used to verify them; its cost grows with the cube of the number of loops.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Linear analysis: operating points, exact linear models about points and along motions, modes, reduction, norms, margins."""
+"""Linear analysis: operating points, exact linear models, modes, reduction, norms, margins."""

@@ -1,7 +1,7 @@
 """`linearize_along`: linearise equations of motion about a motion, as a linear time-varying model.
 
 The state is the same error state as in `linearize`, taken about a moving reference; inputs that jump split the result
-into smooth pieces. `tangent` derives the rate of an attitude error about a reference that turns.
+into smooth pieces. `tangent` derives the rate of an attitude error about a rotating reference.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def linearize_along(
     eom : EquationsOfMotion
         The plant.
     reference : Trajectory of all states, (t, x, u), or anything with fields t, x and u such as a Simulation
-        Times (n_t,), states (n_t, n_x) and inputs (n_t, n_u). A time may stand twice: inputs before and after a jump.
+        Times (n_t,), states (n_t, n_x) and inputs (n_t, n_u). A time may occur twice: inputs before and after
+        a jump.
     u : Trajectory of inputs by name, or array, shape (n_t, n_u), optional
         Inputs for a Trajectory of states (default zero). One that is constant between its knots (``"previous"``) has
         a jump at each knot where it changes, which must be a time of the reference.
@@ -54,7 +55,7 @@ def linearize_along(
         Rates of the reference, for one that does not satisfy the equations (a plan of another model).
     breaks : iterable of float
         Further times of the reference at which inputs jump; before it, the input of the preceding time continues. For
-        simulations with sampled laws, whose records hold the inputs just after each sample.
+        simulations with sampled laws, whose records contain the inputs just after each sample.
     inputs, outputs, disturbances : iterables of str
         As in `linearize`.
     p : array, optional

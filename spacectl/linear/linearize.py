@@ -1,4 +1,4 @@
-"""Exact linearisation of equations of motion about a point; `along` does the same along a motion.
+"""Exact linearisation of equations of motion about a point; `along` linearises along a motion.
 
 Trees in the order-N formulation use the native derivative recursion; other formulations are differentiated
 through their implicit CasADi form. Both give the model on the tangent of the coordinates (`tangent`).
@@ -105,8 +105,8 @@ def linearize(
     if loop is not None:
         raise ModelError(
             f"linearize: {loop} of system '{eom.system.name}' is in a singular position ({loop.measure}), where branches of "
-            "motion cross and no linear model describes it; linearize beside it, at a state from make_consistent(eom, x, "
-            "hold=(...)) with another value of a joint"
+            "motion cross and no linear model describes it; linearize nearby, at a state from "
+            "make_consistent(eom, x, hold=(...)) with another value of a joint"
         )
     source = term_source(eom, p)
     terms = source(t, q, v, command)
@@ -115,7 +115,7 @@ def linearize(
         warn_if_varying(eom, t, state, command, p, terms, source)
     labels = error_labels(eom)
     A = model_matrix(eom, v, terms)
-    if "joint_speeds" in eom.functions:  # speeds of the user's choice: theta_dot follows the joint speeds
+    if "joint_speeds" in eom.functions:  # user-defined speeds: theta_dot follows the joint speeds
         A[:n] = joint_speed_rows(eom, t, q, v, p)
     B = np.vstack([np.zeros((n, eom.n_u)), terms.v_u])
     commanded, pushing = choose_inputs(eom, inputs, disturbances)

@@ -37,7 +37,7 @@ class OperatingPoint:
     residual : array, shape (n_v,)
         v_dot there.
     outcome : Outcome
-        How the search ended.
+        Outcome of the search.
     stability : {"stable", "marginal", "unstable", "unknown"}
         Of the point with constant inputs, by the eigenvalues of the linear model there. Unknown without balance,
         in a singular position, and for a motion along which the linear model changes (use `floquet` for a periodic
@@ -84,13 +84,13 @@ def find_operating_point(
     eom : EquationsOfMotion
         The plant.
     q, v, u : mappings of str to float
-        Coordinates, speeds and inputs that are fixed. Coordinates that are not named stay at the guess unless listed in
-        `free`; modal coordinates of flexible bodies are found; speeds that are not named are zero; inputs that are
-        not named are found.
+        Coordinates, speeds and inputs that are fixed. Coordinates that are not named remain at the guess
+        unless listed in `free`; modal coordinates of flexible bodies are found; speeds that are not named are
+        zero; inputs that are not named are found.
     free : tuple of str
         Error coordinates to be found (``"elbow"``, ``"base.rx"``), or ``("all",)``.
     guess : array, shape (n_x,), optional
-        Where to start; default: at rest in the reference position.
+        Start; default: at rest in the reference position.
     t : float
         Time [s].
     tolerance : float
@@ -140,7 +140,7 @@ def find_operating_point(
         terms = linear_terms(eom, t, x[: eom.n_q], x[eom.n_q :], command, p)
         residual = terms.v_dot
         # springs that have been stretched balance each other within the bias: their efforts count too; and a force that
-        # vanishes at an angle such as pi has the accuracy of the angle only
+        # vanishes at an angle such as pi is only as accurate as the angle
         stretched = float(np.max(np.abs(terms.v_q) @ np.abs(moved), initial=0.0))
         rounding = 1e-2 * float(np.max(np.abs(terms.v_q), initial=0.0))
         scale = max(_scale(eom, t, x, command, p), stretched, rounding)

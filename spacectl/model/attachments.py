@@ -2,7 +2,7 @@
 
 A joint transmits loads along all directions except its own motion; a motor, a spring or a prescribed motion in the
 joint transmits these too. Constraints transmit along the directions in their equations; springs and tethers transmit
-forces. Bodies that choose shapes by their attachments store the result as `interfaces`.
+forces. Bodies whose shapes depend on their attachments store the result as `interfaces`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = ["attach_bodies", "find_compliances", "find_interfaces"]
 
 STIFF = 0.01  #: relative error of a static compliance above which default shapes cause a warning
 _NONE = 1e-9  # relative size below which a load counts as zero
-_STEP = 1e-6  # step of the differences that give the directions of a constraint
+_STEP = 1e-6  # step of the differences for the directions of a constraint
 
 
 def attach_bodies(system: System) -> tuple[Part, ...]:
-    """Return the parts, with interfaces filled in for bodies that take them from the system.
+    """Return the parts, with interfaces set for bodies that take them from the system.
 
-    Existing interfaces are kept: a system derived from another one (a loop opened, a constraint released) has the
-    same shapes.
+    Existing interfaces do not change: a system derived from another one (a loop opened, a constraint
+    released) has the same shapes.
     """
     bodies = [part.body for part in system.parts if isinstance(part.body, FlexibleBody)]
     if not bodies:
@@ -72,7 +72,7 @@ def _attached(part: Part, found: dict[str, tuple[str, ...]]) -> Part:
 
 
 def _floats(body: FlexibleBody) -> bool:
-    """Return whether the body's frame floats: shapes or slopes do not vanish at its origin."""
+    """Return whether the body's frame floats: displacements or rotations do not vanish at its origin."""
     shapes, points = body.shapes_at(np.zeros(3)), body.material
     if shapes is None:
         return False

@@ -23,7 +23,7 @@ _ORIGINS = 4096  # cached changes, by the parameters of each body
 
 
 def hash_changes(changes: Mapping[str, Any]) -> str:
-    """Return a key for changes of fields; raise `ModelError` for values that are not numbers."""
+    """Return a key for changes of fields; raise `ModelError` for values that are not numeric."""
     try:
         return content_hash(sorted(changes.items(), key=lambda item: item[0]))
     except TypeError as error:
@@ -40,7 +40,7 @@ class BodyOrigins:
     system : System
         The user's description.
     expand : function of a System
-        Returns the system that the equations are formed for.
+        Returns the system of which the equations are formed.
     parameters : Parameters
         Parameters of the equations.
     """
@@ -51,7 +51,7 @@ class BodyOrigins:
         self._origins: dict[tuple[str, bytes], Mapping[str, Any]] = {}
 
     def remember(self, p: np.ndarray, changes: Mapping[str, Any]) -> None:
-        """Store that `changes` of fields gave the parameters p."""
+        """Store the `changes` of fields from which the parameters p were computed."""
         if len(self._origins) >= _ORIGINS:
             self._origins.clear()
         for name, places in self._places.items():
@@ -59,7 +59,7 @@ class BodyOrigins:
                 self._origins[name, p[places].tobytes()] = dict(changes)
 
     def describe(self, system: System, p: np.ndarray) -> System:
-        """Return `system` with the flexible bodies that belong to parameters p: other lengths, shapes and frames.
+        """Return `system` with the flexible bodies of the parameters p: their lengths, shapes and frames.
 
         Bodies whose parameters were given directly, not by fields, are unchanged.
         """

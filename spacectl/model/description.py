@@ -80,7 +80,7 @@ def is_count(value: Any) -> bool:
 
 
 def check_name(name: Any, what: str) -> None:
-    """Raise `ModelError` unless a name can stand in expressions, file names and tables."""
+    """Raise `ModelError` unless a name is valid in expressions, file names and tables."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what}: name is {name!r}; give each a name, such as name='arm'")
     if not name.isprintable():
@@ -94,7 +94,7 @@ def check_name(name: Any, what: str) -> None:
 
 
 def choices(item: Any) -> tuple[Any, ...]:
-    """Return the fields that are not run-time parameters: names, counts and switches, which decide code."""
+    """Return the fields that are not run-time parameters: names, counts and switches, which affect code."""
     return tuple(value for field in fields(item) if isinstance(value := getattr(item, field.name), (str, bool, int)))
 
 

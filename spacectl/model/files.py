@@ -1,8 +1,8 @@
 """Systems as TOML or JSON files. Files are untrusted: only known types and fields are accepted, nothing is imported.
 
-Types of the package come from its registries (`ACTUATORS`, `SENSORS`, ...); `register` adds a user's class. A component
-is a table with a ``type`` and its fields; fields with default values are left out. Arrays with more than `LARGE`
-entries are stored in ``.npy`` files beside the document, with their sha256.
+Types of the package come from its registries (`ACTUATORS`, `SENSORS`, ...); `register` adds a user's class. A
+component is a table with a ``type`` and its fields; fields with default values are omitted. Arrays with more
+than `LARGE` entries are stored in ``.npy`` files beside the document, with their sha256.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ KINDS: dict[str, type] = {
 
 
 def register(kind: _Kind) -> _Kind:
-    """Register a class of your own, so that systems with it can be saved and loaded.
+    """Register a user-defined class, so that systems with it can be saved and loaded.
 
     Call it once where the class is defined, also as a decorator; a program that loads such a file must import that
     module first. Files contain the fields of the class under its name, never code.

@@ -16,7 +16,7 @@ __all__ = ["Part"]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A body with its joint and place of attachment.
+    """A body with its joint and point of attachment.
 
     Parameters
     ----------

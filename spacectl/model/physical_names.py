@@ -27,7 +27,7 @@ __all__ = ["PhysicalNames"]
 STEP = 1e-3  #: relative step of central differences; their error is of fourth order in it
 _ROUGH = 1e-3  # relative disagreement of two steps above which differences are rejected
 _ROUNDING = 1e-12  # relative rounding of shapes and quadrature where exact integrals are zero
-_KEPT = 64  # cached parameter vectors
+_CACHED = 64  # largest number of cached parameter vectors
 
 
 class PhysicalNames:
@@ -38,11 +38,11 @@ class PhysicalNames:
     system : System
         The user's description.
     expand : function of a System
-        Returns the system that the equations are formed for: beams cut into segments, joints as constraints.
+        Returns the system of which the equations are formed: beams cut into segments, joints as constraints.
     parameters : Parameters
         Parameters of the equations.
     vary : tuple of str
-        Parameters that are freed from structure.
+        Parameters whose exact zeros (or ones) become run-time parameters too.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class PhysicalNames:
         return field_value(self.system, name)
 
     def vector(self, changes: Mapping[str, Any]) -> np.ndarray:
-        """Return the parameters p of the system with some fields changed, as if it had been described that way.
+        """Return the parameters p of a system described with some fields changed.
 
         Raises
         ------
@@ -82,14 +82,14 @@ class PhysicalNames:
         """
         key = hash_changes(changes)
         if key not in self._known:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _CACHED:
                 self._known.clear()
             self._known[key] = self._rebuild(changes)
             self._origins.remember(self._known[key], changes)
         return self._known[key].copy()
 
     def described(self, system: System, p: np.ndarray) -> System:
-        """Return `system` with the flexible bodies that belong to the parameters p: see `BodyOrigins`."""
+        """Return `system` with the flexible bodies of the parameters p: see `BodyOrigins`."""
         return self._origins.describe(system, p)
 
     def owned(self, names: Any) -> set[str]:
@@ -226,7 +226,7 @@ class PhysicalNames:
             ]
             floor = _ROUNDING * max(
                 np.max(typical[place], initial=0.0) for place in same
-            )  # numbers that are rounding alone
+            )  # numbers that are rounding errors only
             scale = max(np.max(np.abs(fine[own]), initial=0.0), np.max(typical[own], initial=0.0))
             if np.max(np.abs(rough[own] - fine[own]), initial=0.0) > _ROUGH * scale + floor / STEP:
                 raise SolverError(
@@ -248,5 +248,5 @@ def _derived(holder: Any, key: str) -> tuple[str, ...]:
 
 
 def _form(system: System) -> str:
-    """Hash what must not change for the same equations: topology, aliases and the reference position."""
+    """Hash the data that must not change for the same equations: topology, aliases and reference position."""
     return content_hash([system.topology(), system.aliases, [part.joint.rest().tolist() for part in system.tree]])

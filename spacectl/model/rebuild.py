@@ -1,7 +1,8 @@
 """Systems with other values of fields: ``rebuild_system(system, {"boom.EI": 2e3})``.
 
-Components are frozen dataclasses, so a changed value means a new object, which is checked and computes its parameters
-again. A class implements ``changed(**changes)`` if other fields follow (the tip of a beam moves with its length).
+Components are frozen dataclasses, so that a changed value gives a new object, which is checked and computes
+its parameters again. A class implements ``changed(**changes)`` if other fields follow (the tip of a beam
+moves with its length).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _INNER = ("body", "joint")  # components whose parameters carry the name of thei
 
 
 def rebuild_system(system: System, changes: Mapping[str, Any]) -> System:
-    """Return the system with other values of fields, named after their owners; the original stays.
+    """Return the system with other values of fields, named after their owners; the original does not change.
 
     Raises
     ------

@@ -174,7 +174,7 @@ class System:
         return {key: number for body in bodies for key, number in actuator.body_numbers(body).items()}
 
     def parameters(self, *, vary: tuple[str, ...] = ()) -> Parameters:
-        """Return the run-time parameters p; those named in `vary` are freed from structure."""
+        """Return the run-time parameters p, including exact zeros (and ones) of those named in `vary`."""
         numbers = self.numbers()
         flat: list[float] = []
         fixed: list[bool] = []
@@ -212,13 +212,13 @@ class System:
         return content_hash(self)
 
     def structure_hash(self, *, vary: tuple[str, ...] = ()) -> str:
-        """Return the sha256 hash of what decides the form of the equations: topology, joint kinds, exact zeros."""
+        """Return the sha256 hash of all that determines the form of the equations: topology, joints, ..."""
         p = self.parameters(vary=vary)
         structural = [value for value, flag in zip(p.values, p.fixed, strict=True) if flag]
         return content_hash([*self.topology(), p.names, p.shapes, list(p.fixed), structural])
 
     def topology(self) -> list[Any]:
-        """Return what decides the form of the equations besides parameters: bodies, joints, frames, elements, ..."""
+        """Return the data besides parameters that determine the form of the equations: bodies, joints, ..."""
         parts = [
             (
                 part.name,

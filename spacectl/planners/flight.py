@@ -1,8 +1,8 @@
-"""A plan's inputs flown through the equations, and by how much that flight misses what the problem asks for.
+"""Simulate the inputs of a plan, and measure violations of its problem.
 
-A plan is an approximation on a mesh. What counts is what the equations make of its inputs: `fly_inputs` integrates
-them from the plan's first state, independently of the mesh, and `find_violations` compares the flight with ends,
-bounds and conditions.
+A plan is an approximation on a mesh. `fly_inputs` integrates the equations with the plan's inputs from its
+initial state, independently of the mesh, and `find_violations` compares the simulation with boundary values,
+bounds and path conditions.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from spacectl.planners.replay import replay
 
 __all__ = ["PhaseFlight", "PlanFlight", "Violations", "find_violations", "fly_inputs"]
 
-_BETWEEN = 3  # recorded times between two knots of a plan
-_KEPT = 1e-8  # of its size: a bound exceeded by less is kept
-_GROWTH = 1e4  # growth of a small error from which a flight without feedback says nothing of the plan
-_PIECE = 100.0  # growth of an error within one piece of such a flight
-_NUDGE = 1e-7  # part of each state's size by which a start is changed to measure the growth
+_SAMPLES = 3  # recorded times between two knots of a plan
+_TOLERANCE = 1e-8  # relative violation of a bound that is ignored
+_GROWTH = 1e4  # growth of a small error above which an open-loop simulation does not test the plan
+_PIECE = 100.0  # growth of an error within one piece of such a simulation
+_PERTURBATION = 1e-7  # relative perturbation of the initial speeds that measures the growth
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseFlight:
-    """One phase as flown.
+    """Simulation of one phase.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class PhaseFlight:
     t : array, shape (n,)
         Times [s].
     x : array, shape (n, n_x)
-        Flown states.
+        Simulated states.
     planned : array, shape (n, n_x)
         States of the plan.
     u, u_dot : array, shape (n, n_u)
         Inputs and their rates.
     warnings : tuple of str
-        What `simulate` warned of: deflections beyond the theory, tethers in compression, saturated inputs.
+        Warnings of `simulate`: deflections beyond the theory, tethers in compression, saturated inputs.
     """
 
     problem: Problem
@@ -61,7 +61,7 @@ class PhaseFlight:
 
     @property
     def sizes(self) -> np.ndarray:
-        """Size of each state: its largest planned value, at least a thousandth of the largest of its kind, (n_x,)."""
+        """Magnitude of each state, (n_x,): its maximum, at least 1e-3 of that of all coordinates or speeds."""
         n_q = self.problem.eom.n_q
         out = np.abs(self.planned).max(axis=0)
         for part in (slice(0, n_q), slice(n_q, None)):
@@ -70,16 +70,16 @@ class PhaseFlight:
 
     @property
     def departure(self) -> float:
-        """Largest difference between flown and planned states, over the size of each."""
+        """Largest difference between simulated and planned states, relative to the magnitude of each."""
         return float(np.max(np.abs(self.x - self.planned) / self.sizes, initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class PlanFlight:
-    """All phases of a plan as flown, in how many pieces, and how much a small error at the start grows.
+    """Simulation of all phases of a plan, with the number of pieces and the growth of a small initial error.
 
-    Where errors grow by more than 1e4, no integration without feedback can follow any plan: then each piece of the
-    flight begins at the planned state again.
+    If errors grow by more than 1e4, no open-loop simulation can follow a plan. The simulation is then divided
+    into pieces, each of which starts from the planned state.
     """
 
     phases: tuple[PhaseFlight, ...]
@@ -88,25 +88,25 @@ class PlanFlight:
 
     @property
     def departure(self) -> float:
-        """Largest of the phases."""
+        """Largest departure over the phases."""
         return max(item.departure for item in self.phases)
 
 
 @dataclass(frozen=True, eq=False)
 class Violations:
-    """By how much a flown phase misses what its problem asks for.
+    """Violations of a problem in the simulation of a phase.
 
     Parameters
     ----------
     names : tuple of str
-        Of the path conditions.
+        Names of the path conditions.
     path : tuple of (float, float)
-        Below and above, in the order of the problem's path conditions, in their own units; of equations both are zero.
+        Violations of their lower and upper bounds, in their own units; both are zero for equations.
     bounds : mapping of state names to (float, float)
-        Likewise.
+        Violations of state bounds, likewise.
     relative : mapping of names to float
-        Everything that is missed, over the size of its bound or value: bounds and path conditions by name, ends as
-        ``"end of <state>"``.
+        All violations relative to the magnitude of the bound or value: bounds and path conditions by name,
+        terminal conditions as ``"end of <state>"``.
     """
 
     names: tuple[str, ...]
@@ -121,26 +121,26 @@ class Violations:
 
     @property
     def worst_bound(self) -> float:
-        """Largest relative violation of what can be drawn in: bounds of states, path conditions that are ranges."""
-        held = [item for item, (low, high) in zip(self.names, self.path, strict=True) if max(low, high) > 0.0]
-        return max((self.relative.get(name, 0.0) for name in (*held, *self.bounds)), default=0.0)
+        """Largest relative violation of bounds that can be tightened: state bounds and inequality path conditions."""
+        violated = [item for item, (low, high) in zip(self.names, self.path, strict=True) if max(low, high) > 0.0]
+        return max((self.relative.get(name, 0.0) for name in (*violated, *self.bounds)), default=0.0)
 
 
 def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
-    """Fly the inputs of a plan; in pieces where the motion is too unstable to be flown without feedback.
+    """Simulate the inputs of a plan, in pieces if the motion is too unstable for open-loop simulation.
 
     Raises
     ------
     SolverError
-        If the integration cannot go on.
+        If the integration fails.
     """
     flight = PlanFlight(tuple(_phases(problem, plan, 1, 0.0)))
     if flight.departure <= 1.0 / _GROWTH:
         return flight
-    nudged = _phases(problem, plan, 1, _NUDGE)
+    perturbed = _phases(problem, plan, 1, _PERTURBATION)
     growth = max(
-        float(np.max(np.abs(near.x[-1] - item.x[-1]) / item.sizes)) / _NUDGE
-        for near, item in zip(nudged, flight.phases, strict=True)
+        float(np.max(np.abs(near.x[-1] - item.x[-1]) / item.sizes)) / _PERTURBATION
+        for near, item in zip(perturbed, flight.phases, strict=True)
     )
     if growth < _GROWTH:
         return replace(flight, growth=growth)
@@ -148,7 +148,7 @@ def fly_inputs(problem: Problem | Phases, plan: Plan) -> PlanFlight:
     return PlanFlight(tuple(_phases(problem, plan, pieces, 0.0)), pieces, growth)
 
 
-def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) -> list[PhaseFlight]:
+def _phases(problem: Problem | Phases, plan: Plan, pieces: int, perturbation: float) -> list[PhaseFlight]:
     times = np.asarray(plan.notes.get("phase_times", (0.0, plan.final_time)), dtype=float)
     out: list[PhaseFlight] = []
     x = np.asarray(plan.x.values)[0].copy()
@@ -157,7 +157,9 @@ def _phases(problem: Problem | Phases, plan: Plan, pieces: int, nudge: float) ->
         parts = []
         for j, (begin, end) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
             x = np.asarray(plan.x(begin)) if j else x
-            parts.append(_fly(item, plan, float(begin), float(end), x, nudge if not (j or k) else 0.0))
+            parts.append(
+                _simulate_phase(item, plan, float(begin), float(end), x, perturbation if not (j or k) else 0.0)
+            )
             x = parts[-1].x[-1]
         out.append(_joined(parts))
     return out
@@ -170,15 +172,18 @@ def _joined(parts: Sequence[PhaseFlight]) -> PhaseFlight:
     return replace(parts[0], **joined)
 
 
-def _fly(problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, nudge: float) -> PhaseFlight:
+def _simulate_phase(
+    problem: Problem, plan: Plan, begin: float, end: float, x: np.ndarray, perturbation: float
+) -> PhaseFlight:
     part = replace(plan, x=_between(plan.x, begin, end), u=_between(plan.u, begin, end), arcs=())
     values = np.array(part.x.values)
-    if nudge:
+    if perturbation:
         size = np.maximum(np.abs(values).max(axis=0), 1e-9)
         q = problem.eom.n_q
-        x = x + nudge * np.concatenate([np.zeros(q), size[q:]])  # speeds: positions may be bound by a quaternion
+        # speeds only, as positions may include a quaternion
+        x = x + perturbation * np.concatenate([np.zeros(q), size[q:]])
     values[0] = x
-    t = _looks(np.asarray(plan.x.t), begin, part.final_time)
+    t = _sample_times(np.asarray(plan.x.t), begin, part.final_time)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         moved = replace(part, x=replace(part.x, values=values))
@@ -200,15 +205,15 @@ def _between(whole: Trajectory, begin: float, end: float) -> Trajectory:
     return replace(whole, t=t, values=whole(t), rates=None if whole.rates is None else whole.rate(t))
 
 
-def _looks(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
+def _sample_times(knots: np.ndarray, begin: float, end: float) -> np.ndarray:
     inside = np.unique(np.concatenate([[begin], knots[(knots > begin) & (knots < end)], [end]]))
-    part = np.arange(1, _BETWEEN + 1) / (_BETWEEN + 1)
+    part = np.arange(1, _SAMPLES + 1) / (_SAMPLES + 1)
     times = np.unique(np.concatenate([inside, (inside[:-1, None] + np.diff(inside)[:, None] * part).ravel()]))
     return np.append(times[:-1][np.diff(times) > 1e-12 * max(abs(end), 1.0)], end)
 
 
 def find_violations(flight: PlanFlight) -> list[Violations]:
-    """Return the violations of every phase of a flight."""
+    """Return the violations in each phase."""
     return [_measure(item) for item in flight.phases]
 
 
@@ -219,27 +224,32 @@ def _measure(flight: PhaseFlight) -> Violations:
     values, terms = _values(problem, problem.path, flight)
     path = []
     for item, value, size in zip(problem.path, values, terms, strict=True):
-        is_held = item.low == item.high
-        path.append((0.0, 0.0) if is_held else _outside(value, item.low, item.high))
-        scale = float(size.max(initial=0.0)) or 1.0 if is_held else bound_size(item.low, item.high)
-        off = float(np.max(np.abs(value - item.low), initial=0.0)) if is_held else max(path[-1])
-        relative[item.name] = off / scale
-    relative |= {name: max(off) / bound_size(*problem.bounds[name]) for name, off in bounds.items()}
+        is_equality = item.low == item.high
+        path.append((0.0, 0.0) if is_equality else _outside(value, item.low, item.high))
+        scale = float(size.max(initial=0.0)) or 1.0 if is_equality else bound_size(item.low, item.high)
+        violation = float(np.max(np.abs(value - item.low), initial=0.0)) if is_equality else max(path[-1])
+        relative[item.name] = violation / scale
+    relative |= {name: max(violation) / bound_size(*problem.bounds[name]) for name, violation in bounds.items()}
     sizes = flight.sizes
     for name, (low, high) in problem.end.items():
         k = names.index(name)
-        off = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
-        relative[f"end of {name}"] = float(off / sizes[k])
+        violation = max(low - flight.x[-1, k], flight.x[-1, k] - high, 0.0)
+        relative[f"end of {name}"] = float(violation / sizes[k])
     last = _last_of(flight)
     for item, value, size in zip(problem.conditions_end, *_values(problem, problem.conditions_end, last), strict=True):
-        off = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
-        relative[f"end of {item.name}"] = off / (float(size.max(initial=0.0)) or 1.0)
+        violation = max(float(np.max(item.low - value)), float(np.max(value - item.high)), 0.0)
+        relative[f"end of {item.name}"] = violation / (float(size.max(initial=0.0)) or 1.0)
     names_of_path = tuple(item.name for item in problem.path)
-    return Violations(names_of_path, tuple(path), bounds, {name: off for name, off in relative.items() if off > _KEPT})
+    return Violations(
+        names_of_path,
+        tuple(path),
+        bounds,
+        {name: violation for name, violation in relative.items() if violation > _TOLERANCE},
+    )
 
 
 def _last_of(flight: PhaseFlight) -> PhaseFlight:
-    """Return the flight's last instant alone."""
+    """Return the final instant of a flight."""
     keys = ("t", "x", "planned", "u", "u_dot")
     return replace(flight, **{key: getattr(flight, key)[-1:] for key in keys})
 
@@ -247,7 +257,7 @@ def _last_of(flight: PhaseFlight) -> PhaseFlight:
 def _values(
     problem: Problem, conditions: Sequence[Condition], flight: PhaseFlight
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return values of conditions at the times of a flight, and the sizes of their largest terms, each (n, size)."""
+    """Return values of conditions along a flight and the magnitudes of their largest terms, each (n, size)."""
     if not conditions:
         return [], []
     eom, t, x = problem.eom, flight.t, flight.x
@@ -256,8 +266,8 @@ def _values(
     q, v = state[: eom.n_q], state[eom.n_q :]
     rates = {name: rate[i] for i, name in enumerate(eom.inputs)}
     v_dot = eom.functions["v_dot"](time, q, v, u, p) if eom.functions["v_dot"].is_a("SXFunction") else None
-    way = Quantities(eom, time, q, v, p, u, rates, v_dot)
-    found = ca.vertcat(*[way.of(item.rule, f"condition '{item.name}'") for item in conditions])
+    along = Quantities(eom, time, q, v, p, u, rates, v_dot)
+    found = ca.vertcat(*[along.of(item.rule, f"condition '{item.name}'") for item in conditions])
     moved = ca.vertcat(state, u, rate)
     largest = ca.DM(
         np.concatenate([np.abs(x).max(axis=0), *(np.abs(item).max(axis=0) for item in (flight.u, flight.u_dot))])
@@ -271,14 +281,14 @@ def _values(
 
 
 def _outside(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """Return by how much values leave a range, below and above; zero within rounding."""
-    off = (low - float(np.min(values)), float(np.max(values)) - high)
+    """Return the violations of a range, below and above; zero within rounding."""
+    violation = (low - float(np.min(values)), float(np.max(values)) - high)
     size = bound_size(low, high)
-    return tuple(item if item > _KEPT * size else 0.0 for item in off)  # type: ignore[return-value]
+    return tuple(item if item > _TOLERANCE * size else 0.0 for item in violation)  # type: ignore[return-value]
 
 
 def bound_size(low: float, high: float) -> float:
-    """Return the size of a bound: half its range, or the magnitude of its finite side."""
+    """Return the magnitude of a bound: half its range, or that of its finite side."""
     if np.isfinite(high - low):
         return max(0.5 * (high - low), 1e-12)
     side = abs(low if np.isfinite(low) else high)

@@ -1,4 +1,4 @@
-"""A plan with what its flight says of it: the last word before it is called ok."""
+"""Simulate a plan and set its status accordingly."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from spacectl.planners.flight import PlanFlight, find_violations, fly_inputs
 from spacectl.planners.plan import Plan
 from spacectl.planners.problem import Phases, Problem
 
-__all__ = ["judged", "with_flight"]
+__all__ = ["with_flight", "with_status"]
 
-_OK = 1e-4  # of its size: what the flight of a good plan may miss
-_LISTED = 4  # violations in a message
+_ACCEPTED = 1e-4  # relative violation that is accepted in the simulation of a plan
+_LISTED = 4  # number of violations in a message
 
 
 def with_flight(problem: Problem | Phases, plan: Plan) -> tuple[Plan, PlanFlight | None]:
-    """Return the plan with ``outcome.stats["flown"]``, and its flight; None if it cannot be flown to its end."""
+    """Return the plan with ``outcome.stats["flown"]``, and its simulation; None if that stops before the end."""
     try:
         flight = fly_inputs(problem, plan)
     except SolverError as error:
         return _with(plan, {"stopped": str(error)}), None
     relative: dict[str, float] = {}
     for item in find_violations(flight):
-        for name, off in item.relative.items():
-            relative[name] = max(off, relative.get(name, 0.0))
+        for name, violation in item.relative.items():
+            relative[name] = max(violation, relative.get(name, 0.0))
     worst = dict(sorted(relative.items(), key=lambda pair: -pair[1]))
     figures = {key: getattr(flight, key) for key in ("departure", "pieces", "growth")}
     caught = list(dict.fromkeys(text for item in flight.phases for text in item.warnings))
@@ -36,18 +36,18 @@ def _with(plan: Plan, flown: dict[str, object]) -> Plan:
     return replace(plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "flown": flown}))
 
 
-def judged(plan: Plan) -> Plan:
-    """Return the plan with a status that its flight supports."""
+def with_status(plan: Plan) -> Plan:
+    """Return the plan with the status that its simulation implies."""
     flown = plan.outcome.stats.get("flown")
     if flown is None or not plan.outcome.is_success:
         return plan
-    missed = {name: off for name, off in flown.get("violations", {}).items() if off > _OK}
+    violations = {name: violation for name, violation in flown.get("violations", {}).items() if violation > _ACCEPTED}
     words = []
     if "stopped" in flown:
         words.append(flown["stopped"])
-    elif missed:
-        entries = [f"'{name}' by {off:.2g}" for name, off in list(missed.items())[:_LISTED]]
-        words.append(f"its simulation violates {', '.join(entries)} of its size; refine the mesh, or plan for feedback")
+    elif violations:
+        entries = [f"'{name}' by {violation:.2g}" for name, violation in list(violations.items())[:_LISTED]]
+        words.append(f"its simulation violates {', '.join(entries)} (relative); refine the mesh, or use feedback")
     if not words:
         return plan
     message = f"a plan of {plan.final_time:.6g} s was found, but {words[0]}"

@@ -1,4 +1,4 @@
-"""`Plan`: what every planner gives: how the system moves, which inputs move it, and what limits it on each arc."""
+"""`Plan`: the result of every planner: states, inputs, and the active limits of each arc."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Arc", "Plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Arc:
-    """A stretch of a plan between two switches.
+    """A segment of a plan between two switching times.
 
     Parameters
     ----------
     begin, end : float
         Times [s].
     limit : str
-        What limits the motion there, in words: ``"elbow at its upper limit"``, ``"shoulder_dot at its lower limit"``.
+        Active limits: ``"elbow at its upper limit"``, ``"shoulder_dot at its lower limit"``.
     """
 
     begin: float
@@ -34,7 +34,7 @@ class Arc:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """A planned maneuver, ready to be flown or drawn.
+    """A planned maneuver.
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ class Plan:
     x : Trajectory
         States over time, with the labels of the equations.
     u : Trajectory
-        Inputs over time. Where they jump, two knots stand one rounding apart, so that `simulate` stops there.
+        Inputs over time. At a jump, two knots are one rounding error apart, so that `simulate` stops there.
     arcs : tuple of Arc
-        From begin to end; a switch lies between each two.
+        Consecutive arcs, separated by switches.
     s : Trajectory, optional
-        Path variable ``s`` and its rate ``s_dot`` over time, for plans along a path.
+        Path parameter ``s`` with ``s_dot`` and ``s_ddot`` over time, for plans along a path.
     outcome : Outcome
-        How the planner ended; what is active, or why it failed and where.
+        Status of the planner, with a summary or the cause of failure.
     notes : mapping
-        How it was made: scheme, tolerances, error estimates.
+        Details of the solution: scheme, tolerances, error estimates.
     """
 
     name: str
@@ -72,10 +72,10 @@ class Plan:
 
     @property
     def final_time(self) -> float:
-        """End of the maneuver [s]."""
+        """Final time [s]."""
         return float(np.asarray(self.x.t)[-1])
 
     @property
     def switch_times(self) -> tuple[float, ...]:
-        """Times between arcs [s]."""
+        """Switching times between arcs [s]."""
         return tuple(arc.end for arc in self.arcs[:-1])

@@ -1,8 +1,8 @@
-"""`plan_bang_bang`: minimum time of flexible systems, by linear programmes on their exact flow.
+"""`plan_bang_bang`: minimum time of flexible systems by linear programmes on their exact flow.
 
-Direct collocation has to resolve every period of every mode with unknowns of its own; over many periods it becomes
-large, and coarse meshes exploit the damping of the scheme. Here the unknowns are only the controls of short cells
-and the duration.
+Direct collocation needs unknowns for every period of every mode. Over many periods its programme becomes
+large, and on coarse meshes it exploits the numerical damping of the scheme. Here the only unknowns are the
+controls of short cells and the duration.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from spacectl.core.errors import SolverError
 from spacectl.core.studies.study import Progress
 from spacectl.planners.bang_bang.guess import is_bang_bang
 from spacectl.planners.bang_bang.improve import Search, check_problem, improve_plan
-from spacectl.planners.bang_bang.restarts import challenge_plan
-from spacectl.planners.collocation.restarts import Challenge
-from spacectl.planners.flown import judged, with_flight
+from spacectl.planners.bang_bang.restarts import restart_search
+from spacectl.planners.collocation.restarts import RestartSettings
+from spacectl.planners.flown import with_flight, with_status
 from spacectl.planners.plan import Plan
 from spacectl.planners.plan_collocation import coarse_plan
 from spacectl.planners.problem import Problem
@@ -26,7 +26,7 @@ from spacectl.simulation.progress import WorkProgress
 
 __all__ = ["plan_bang_bang"]
 
-_PATIENCE = 8  # rounds that a guess has to lead to a plan before another one is made
+_PATIENCE = 8  # rounds within which the user's guess must become feasible
 
 
 def plan_bang_bang(
@@ -42,59 +42,61 @@ def plan_bang_bang(
     progress: Progress | None = None,
     check: bool = True,
 ) -> Plan:
-    """Plan a maneuver in minimum time for a system that vibrates.
+    """Plan a minimum-time maneuver of a vibrating system.
 
-    Controls are constant in each of many short cells; the motion between them is integrated exactly (order 8, steps
-    of half a radian of the fastest mode). About a motion, ends and bounds are linear in the controls and the
-    duration: a linear programme gives the best change within a trust region, and again about the changed motion.
-    Solutions of linear programmes lie in vertices, so the controls come out at their limits but for a few cells, and
-    the search ends quadratically. When a programme gains nothing any more the plan is a local minimum, to first
-    order in all changes of its controls.
+    Controls are constant in each of many short cells, and the motion is integrated to high accuracy (order 8,
+    steps of half a radian of the fastest mode). Terminal constraints and bounds are linearised in the
+    controls and the duration. A linear programme gives the best change within a trust region, and the step is
+    repeated about the new motion. Solutions of linear programmes lie at vertices, so all controls but those
+    of a few cells are at their limits, and convergence is quadratic. When a programme gains nothing, the plan
+    is a local minimum to first order in all changes of its controls.
 
-    Inputs that held path conditions need (as many as those have values) are solved for in every state, as forces of
-    artificial constraints; their limits, bounds of states and path conditions are respected on the way, also between
-    nodes.
+    Equality path conditions determine as many dependent inputs as they have values, as forces of artificial
+    constraints. Limits of these inputs, bounds of states and inequality path conditions are enforced along
+    the motion, also between nodes.
 
     Parameters
     ----------
     problem : Problem
         With a fixed start, limited inputs and no cost but the duration; no rate limits.
     guess : Plan, optional
-        A plan to start from, of any planner; its inputs are read by name. If they are not at their limits most of
-        the time (or there is no guess, or it leads nowhere), `plan_collocation` first plans for the rigid
-        counterpart from it.
+        Initial guess from any planner; its inputs are matched by name. If its inputs are not at their limits
+        most of the time, if the search from it fails, or without a guess, `plan_collocation` first plans for
+        the rigid counterpart.
     busy : sequence of str, optional
-        Inputs that meet the held path conditions; default those that the guess keeps farthest from their limits.
+        Dependent inputs, which satisfy the equality path conditions. Default: those farthest from their
+        limits in the guess.
     cells : int
-        Number of cells. Short cells cost time, long ones a little of the optimum.
+        Number of cells. More cells cost computing time, fewer cells a little of the optimum.
     tolerance : float
-        Part of the duration that a further programme may gain when the search ends.
+        Convergence tolerance: predicted gain of a programme, relative to the duration.
     rounds : int
-        Most linear programmes.
+        Maximum number of linear programmes.
     restarts : int
-        Restarts from perturbed controls on fewer cells that challenge the plan; a better one is taken.
+        Number of restarts from perturbed controls on fewer cells; the best plan is returned.
     budget : float
-        Time for all restarts [s].
+        Computing time for all restarts [s].
     progress : callable, optional
         ``progress(fraction, message)``; by default a bar on a terminal.
     check : bool
-        Whether a failure raises; otherwise the plan comes back with its outcome.
+        Whether to raise on failure; otherwise the plan is returned with its outcome.
 
     Returns
     -------
     Plan
-        ``outcome.stats``: rounds, time, ``to_gain`` [s] (what the last programme would still gain), ``end_error``,
-        ``flow_error`` (by halving the steps; both relative to the range of each state), ``margin`` (of a bound),
-        ``restarts`` (durations they came to, None for those that did not converge), ``flown`` (see `plan_collocation`);
-        ``notes["switching"]`` has the seconds lost for each second that a control of a cell were exchanged (reduced
-        costs: the magnitudes of the switching functions).
+        ``outcome.stats``: rounds, time, ``to_gain`` [s] (predicted gain of the last programme),
+        ``end_error``, ``flow_error`` (from halved steps; both relative to the range of each state),
+        ``margin`` (largest of a bound), ``restarts`` (their durations, None for infeasible ones), ``flown``
+        (see `plan_collocation`). ``notes["switching"]`` contains the magnitudes of the switching functions:
+        seconds lost per second of exchanged control in a cell (reduced costs).
 
     Raises
     ------
     ModelError
-        If the problem is not of this kind.
+        If the problem is not a minimum-time problem of the supported form.
     SolverError
-        If no plan is found (and `check`): the message names the end or the bound that cannot be met.
+        If no plan is found (and `check`). The message names the terminal constraint or the bound that is
+        violated.
 
     Examples
     --------
@@ -110,19 +112,19 @@ def plan_bang_bang(
     check_problem(problem, cells)
     settings = Search(tuple(busy or ()), int(cells), tolerance, rounds, rounds)
     with WorkProgress(progress, f"planning {problem.name}") as bar:
-        challenge = Challenge(restarts, budget)
-        plan = _first(problem, guess, settings, challenge, bar)
+        restart_settings = RestartSettings(restarts, budget)
+        plan = _first(problem, guess, settings, restart_settings, bar)
         if plan is None:
             raise SolverError(
-                f"plan_bang_bang, problem '{problem.name}': the guess leads to infinity, or the inputs that should meet the "
-                "held conditions do not act on them; give another guess, or name them by busy="
+                f"plan_bang_bang, problem '{problem.name}': the motion of the guess diverges, or the dependent inputs do not "
+                "act on the equality path conditions; give another guess, or name these inputs by busy="
             )
         if plan.outcome.is_success:
-            plan = challenge_plan(
-                problem, plan, settings, challenge, lambda part, text: bar.report(0.6 + 0.3 * part, text)
+            plan = restart_search(
+                problem, plan, settings, restart_settings, lambda part, text: bar.report(0.6 + 0.3 * part, text)
             )
-            bar.report(0.9, "flight")
-            plan = judged(with_flight(problem, plan)[0])
+            bar.report(0.9, "simulation")
+            plan = with_status(with_flight(problem, plan)[0])
     plan = replace(
         plan, outcome=replace(plan.outcome, stats={**plan.outcome.stats, "time": time.perf_counter() - begin})
     )
@@ -132,9 +134,9 @@ def plan_bang_bang(
 
 
 def _first(
-    problem: Problem, guess: Plan | None, settings: Search, challenge: Challenge, bar: WorkProgress
+    problem: Problem, guess: Plan | None, settings: Search, restart_settings: RestartSettings, bar: WorkProgress
 ) -> Plan | None:
-    """Return the plan found from the guess, or a plan of the rigid counterpart found from it."""
+    """Return the plan found from the guess, or else from a plan of the rigid counterpart."""
     found = None
     if guess is not None and is_bang_bang(problem, guess):
         found = improve_plan(problem, guess, replace(settings, patience=_PATIENCE))
@@ -142,7 +144,7 @@ def _first(
         return found
     bar.report(0.1, "rigid counterpart")
     try:
-        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, challenge)
+        first = coarse_plan(rigid_problem(problem) if is_flexible(problem) else problem, guess, restart_settings)
     except SolverError:
         if found is None:
             raise

@@ -1,6 +1,6 @@
-"""`Problem`: a maneuver to be planned, as data: equations, where it starts and ends, what it costs, what it must respect.
+"""`Problem`: an optimal-control problem as data: equations, boundary conditions, cost and constraints.
 
-`plan_collocation` solves it; `Phases` puts several one after the other.
+`plan_collocation` solves it. `Phases` joins several problems in sequence.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ FREE: Interval = (-np.inf, np.inf)
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """An expression of named quantities that stays between two values: ``low <= rule <= high``.
+    """A constraint on an expression of named quantities: ``low <= rule <= high``.
 
     Parameters
     ----------
     name : str
         Shown in messages and arcs.
     rule : callable
-        ``lambda s: s["elbow"] + s["wrist"]``: a value or a list of values. s offers states by name, ``s.t``,
-        ``s.position("arm.tip")``, ``s.velocity``, ``s.angular_velocity``, ``s.rotation`` (root axes), ``s.momentum()``,
-        ``s.energy()``, ``s.output(name)``; along the way also ``s.input(name)`` and ``s.input_rate(name)``.
+        ``lambda s: s["elbow"] + s["wrist"]``: a value or a list of values. s provides states by name,
+        ``s.t``, ``s.position("arm.tip")``, ``s.velocity``, ``s.angular_velocity``, ``s.rotation`` (root
+        axes), ``s.momentum()``, ``s.energy()``, ``s.output(name)``; path conditions may also use
+        ``s.input(name)`` and ``s.input_rate(name)``.
     low, high : float
         Bounds, equal for an equation; default 0.
     """
@@ -57,18 +58,18 @@ class Condition:
 class Problem:
     """A maneuver to be planned.
 
-    Minimise ``time_weight T + integral of cost_rate dt + cost_end`` subject to the equations of motion, the limits of the
-    inputs, and what is said below.
+    Minimise ``time_weight T + integral of cost_rate dt + cost_end`` subject to the equations of motion, the
+    limits of the inputs, and the constraints below.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        The exact equations, flexible and constrained as they are.
+        The equations of motion; the system may be flexible and constrained.
     start, end : mapping of state names, or array (n_x,)
-        For each state a number (fixed), a pair (low, high), or None (free). States that `start` leaves out are at rest
-        (as in `simulate`); those that `end` leaves out are free. An array fixes all of them.
+        For each state a number (fixed), a pair (low, high), or None (free). States omitted from `start` have
+        their rest values (as in `simulate`); those omitted from `end` are free. An array fixes all of them.
     duration : float or pair
-        Fixed duration, or bounds of a free one [s].
+        Fixed duration, or bounds of a free duration [s].
     time_weight : float
         Weight of the duration in the cost; 1 for minimum time, 0 for none.
     cost_rate : callable, optional
@@ -76,18 +77,18 @@ class Problem:
     cost_end : callable, optional
         Cost of the final state.
     bounds : mapping of state names to pairs
-        Bounds of states on the way (speed limits, travel of joints).
+        Bounds of states along the motion (speed limits, travel of joints).
     limits : mapping of input names to pairs
-        Limits of inputs, where they are tighter than those of the system (a reserve for feedback).
+        Limits of inputs that are tighter than those of the system (a reserve for feedback).
     rate_limits : mapping of input names to numbers or pairs
-        Inputs that change smoothly: their rates are bounded, they become states. ``inf`` for a free rate that
-        `cost_rate` weighs.
+        Bounds on the rates of smooth inputs, which become states. Use ``inf`` for a rate that only
+        `cost_rate` penalises.
     inputs_start, inputs_end : mapping of input names
-        Values of such inputs at the ends; as for `start`, but free where left out.
+        Boundary values of smooth inputs, as for `start`, but free if omitted.
     path : tuple of Condition
-        Hold on the whole way.
+        Path conditions, imposed along the whole motion.
     conditions_start, conditions_end : tuple of Condition
-        Hold at the ends.
+        Boundary conditions.
     p : array or mapping, optional
         Run-time parameters; default the system's own.
     name : str
@@ -123,9 +124,11 @@ class Problem:
         set_field(self, "rate_limits", _named_pairs(eom.labels.u, self.rate_limits, "rate_limits", symmetric=True))
         for key in ("inputs_start", "inputs_end"):
             found = _named_values(eom.labels.u, getattr(self, key), key)
-            alien = [name for name in found if name not in self.rate_limits]
-            if alien:
-                raise ModelError(f"problem: {key} names '{alien[0]}', whose rate is free; add it to rate_limits")
+            unknown = [name for name in found if name not in self.rate_limits]
+            if unknown:
+                raise ModelError(
+                    f"problem: {key} names '{unknown[0]}', which is not a smooth input; add it to rate_limits"
+                )
             set_field(self, key, found)
         set_field(self, "duration", _pair(self.duration, "duration"))
         if self.duration[0] < 0.0 or self.duration[1] <= 0.0:
@@ -140,7 +143,7 @@ class Problem:
 
     @property
     def phases(self) -> tuple[Problem, ...]:
-        """Itself alone, so that one problem and several are treated alike."""
+        """The problem itself, so that `Problem` and `Phases` have one interface."""
         return (self,)
 
     def input_limits(self) -> tuple[np.ndarray, np.ndarray]:
@@ -159,10 +162,10 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Phases:
-    """Several problems one after the other: each begins in the state in which the one before ends.
+    """Several problems in sequence: each starts from the final state of the previous one.
 
-    States of equal names are continuous; costs add up. Equations may differ (a payload released, a latch closed). A `start`
-    is read for the first phase only.
+    States of equal names are continuous, and costs are added. The equations may differ (a payload released, a
+    latch closed). Only the first phase may have a `start`.
 
     Parameters
     ----------
@@ -182,12 +185,12 @@ class Phases:
         late = [item.name for item in self.phases[1:] if item.start]
         if late:
             raise ModelError(
-                f"phases '{self.name}': '{late[0]}' has a start, but it begins where the phase before ends"
+                f"phases '{self.name}': '{late[0]}' has a start, but it starts from the end of the previous phase"
             )
 
 
 def _pair(value: Any, what: str, *, symmetric: bool = False) -> Interval:
-    """Return a number (fixed, or symmetric bounds), a pair or None as a pair."""
+    """Convert a number (fixed value or symmetric bounds), a pair or None to a pair."""
     if value is None:
         return FREE
     if np.ndim(value) == 0:

@@ -1,4 +1,4 @@
-"""What the rules of a problem may ask for, as expressions of the equations' own symbols."""
+"""Quantities available to the rules of a problem, as expressions of the equations' symbols."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Quantities:
     t, q, v, p : symbols
         Time, coordinates, speeds, parameters.
     u, u_dot, v_dot : symbols or None
-        Inputs, rates of inputs by name, accelerations; None where a rule may not use them.
+        Inputs, rates of inputs by name, accelerations; None if a rule may not use them.
     """
 
     eom: EquationsOfMotion
@@ -71,7 +71,7 @@ class Quantities:
 
     def _input(self, name: str) -> Any:
         if self.u is None:
-            raise ModelError(f"input '{name}': inputs are not determined at an end; use it on the way")
+            raise ModelError(f"input '{name}': inputs are undetermined at the boundary; use it in path conditions")
         return self.u[self.eom.labels.u.index(name)]
 
     def _input_rate(self, name: str) -> Any:
@@ -85,12 +85,12 @@ class Quantities:
         terms = self._terms
         y = sensor_values(terms, terms.system.sensors, v_dot=terms.v_dot)[index]
         if self.v_dot is None and ca.depends_on(y, terms.v_dot):
-            raise ModelError(f"output '{name}' is an acceleration, which is not determined at an end")
+            raise ModelError(f"output '{name}' is an acceleration, which is undetermined at the boundary")
         return self._terms_at([y])[0]
 
     def _frame(self, kind: str, name: str) -> Any:
         if kind not in ("position", "velocity", "angular_velocity", "rotation"):
-            raise ModelError(f"a rule asks for the {kind} '{name}', which planners do not offer")
+            raise ModelError(f"a rule uses the {kind} '{name}', which planners do not support")
         X, twist = frame_state(self._terms, self._motions, name)
         found = {"position": X.p, "velocity": twist[3:], "angular_velocity": twist[:3], "rotation": ca.vec(X.R.T)}
         return self._terms_at([found[kind]])[0]
@@ -105,7 +105,7 @@ class Quantities:
         return body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
 
     def _terms_at(self, expressions: list[Any]) -> list[Any]:
-        """Return expressions of the terms' symbols at ours."""
+        """Evaluate expressions of the symbols of `Terms` at those of these quantities."""
         terms, functions = self._terms, self.eom.functions
         v = functions["joint_speeds"](self.t, self.q, self.v, self.p) if "joint_speeds" in functions else self.v
         v_dot = ca.SX.zeros(terms.v.shape[0]) if self.v_dot is None else self.v_dot

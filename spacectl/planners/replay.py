@@ -1,4 +1,4 @@
-"""`replay`: fly a plan's inputs through the equations again, open loop, by an independent integration."""
+"""`replay`: simulate a plan's inputs open loop, by an independent integration."""
 
 from __future__ import annotations
 
@@ -31,21 +31,22 @@ def replay(
 ) -> Simulation:
     """Simulate a plan's inputs, without feedback, from its first state.
 
-    The integration stops at every jump or kink of the inputs, so it is exact to its tolerance, and what differs from the plan
-    is the plan's own error (or, with other parameters or other equations, what the plan does not know).
+    The integration stops at every knot of the inputs, so it is accurate to its tolerance. Differences from
+    the plan are errors of the plan or, with other parameters or equations, effects of the model difference.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        The plant; states that the plan does not name start at rest, inputs that it does not name are zero.
+        The plant. States that the plan does not name start at rest, and inputs that it does not name are
+        zero.
     plan : Plan
-        From any planner.
+        A plan from any planner.
     rest : float
-        Time after the end of the plan with inputs zero [s], to see what still vibrates.
+        Time after the end of the plan with zero inputs [s], to observe residual vibration.
     grid : int or array, optional
-        Times to record; default 401 of them and all switches.
+        Times to record; default 401 times and all switching times.
     p : array or mapping, optional
-        Run-time parameters, for robustness.
+        Run-time parameters, for example to assess robustness.
     rtol, atol, method : float, float, str
         As in `simulate`.
 
@@ -61,7 +62,7 @@ def replay(
     t = np.asarray(plan.u.t)
     begin, end = float(t[0]), plan.final_time
     law = make_law(
-        lambda s: [s.r[plan.u.labels.index(name)] * _before(s.t, end, rest) for name in names],
+        lambda s: [s.r[plan.u.labels.index(name)] * _is_active(s.t, end, rest) for name in names],
         name=f"replay of {plan.name}",
         states=eom.labels.x,
         inputs=_labels(eom, names),
@@ -78,17 +79,17 @@ def replay(
 
 
 def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None) -> Plan:
-    """Return a plan's inputs with the motion that these equations make of them: the best guess that a simpler model can give.
+    """Simulate a plan with other equations, to obtain a guess from the plan of a simpler model.
 
-    A plan for the rigid arm, flown by the flexible one, vibrates and misses its target a little;
-    ``plan_collocation(problem, guess=refly(eom, plan))`` then has to correct only that.
+    A plan for a rigid arm excites the vibration of the flexible arm and slightly misses its target.
+    ``plan_collocation(problem, guess=refly(eom, plan))`` only has to correct these errors.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        The equations to be planned for.
+        The equations of the new problem.
     plan : Plan
-        From any planner, for any equations with the same inputs.
+        A plan from any planner, for equations with the same inputs.
     grid : int
         Number of times.
     p : array or mapping, optional
@@ -97,7 +98,7 @@ def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None
     Returns
     -------
     Plan
-        With the states of these equations and the inputs of `plan`.
+        The simulated states and the inputs of `plan`.
     """
     sim = replay(eom, plan, grid=grid, p=p, rtol=1e-8, atol=1e-9)
     rates = eom.along("x_dot", sim.t, sim.x, sim.u, p=None if p is None else eom.check_parameters(p))
@@ -106,7 +107,7 @@ def refly(eom: EquationsOfMotion, plan: Plan, *, grid: int = 2001, p: Any = None
 
 
 def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], p: Any) -> None:
-    """Say which inputs of the plan the actuators cannot give."""
+    """Warn of inputs of the plan that exceed the limits of the actuators."""
     low, high = eom.limits(None if p is None else eom.check_parameters(p))
     for name in names:
         k, values = eom.inputs.index(name), np.asarray(plan.u.values)[:, plan.u.labels.index(name)]
@@ -114,11 +115,11 @@ def _warn_of_limits(eom: EquationsOfMotion, plan: Plan, names: tuple[str, ...], 
         if most - high[k] > 1e-3 * abs(high[k]) or low[k] - least > 1e-3 * abs(low[k]):
             warn(
                 f"replay: plan '{plan.name}' asks '{name}' for {least:.4g} to {most:.4g} {eom.labels.u.unit(name)}, its limits "
-                f"are {low[k]:.4g} and {high[k]:.4g}, flown is what they leave; plan with these limits, or change them"
+                f"are {low[k]:.4g} and {high[k]:.4g}, and it is simulated clipped; plan with these limits, or change them"
             )
 
 
-def _before(t: Any, end: float, rest: float) -> Any:
+def _is_active(t: Any, end: float, rest: float) -> Any:
     """Return 1 until the end of the plan, 0 after it."""
     return (t < end) if rest > 0.0 else 1.0
 

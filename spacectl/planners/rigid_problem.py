@@ -1,4 +1,4 @@
-"""The same maneuver of the rigid counterpart: a fast first plan for a flexible system."""
+"""The problem of the rigid counterpart, whose plan is a guess for that of the flexible system."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["is_flexible", "rigid_problem"]
 
 
 def is_flexible(problem: Problem) -> bool:
-    """Return whether a body of the system is flexible."""
+    """Return whether the system has a flexible body."""
     return bool(problem.eom.system.flexible_bodies)
 
 
 def rigid_problem(problem: Problem) -> Problem:
-    """Return the problem of the rigid counterpart: what it says of modal states is left out.
+    """Return the problem of the rigid counterpart, without boundary values and bounds of modal states.
 
     Raises
     ------
     ModelError
-        If a condition or a bound speaks of what the rigid counterpart does not have.
+        If a condition refers to a quantity that the rigid counterpart does not have.
     """
     rigid = form_equations(rigid_counterpart(problem.eom.system))
 
@@ -36,6 +36,6 @@ def rigid_problem(problem: Problem) -> Problem:
         return replace(problem, eom=rigid, p=None, name=f"{problem.name}, rigid", start=start, end=end, bounds=bounds)
     except ModelError as error:
         raise ModelError(
-            f"problem '{problem.name}': its rigid counterpart does not make a guess ({error}); give one that has its inputs "
-            "at their limits"
+            f"problem '{problem.name}': its rigid counterpart does not yield a guess ({error}); give a guess with inputs at "
+            "their limits"
         ) from error

@@ -1,1 +1,4 @@
-"""Figures, pages and folders of results. This package reads results, never recomputes, and alone imports plotting libraries."""
+"""Figures, pages and folders of results.
+
+This package reads results without recomputing them. Only it imports plotting libraries.
+"""

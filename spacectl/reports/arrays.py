@@ -1,7 +1,7 @@
-"""Pack arrays for pages and for the folder: base64 inside JSON, small, without visible loss.
+"""Pack arrays for pages and folders compactly, as base64 inside JSON, without visible loss.
 
-`pack` keeps single precision (curves); `pack_tracks` keeps 16 bits between the least and the greatest value of each
-column (positions and attitudes of a replay, where the budget of a page matters more).
+`pack` uses single precision (curves). `pack_tracks` uses 16 bits between the extremes of each column
+(positions and attitudes of a replay, which dominate the size of a page).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def pack(values: Any) -> dict[str, Any]:
 
 
 def pack_indices(values: Any) -> dict[str, Any]:
-    """Return the whole numbers, such as the corners of triangles."""
+    """Return an array of integers, such as the vertices of triangles."""
     array = np.ascontiguousarray(values, dtype="<u4")
     return {"u32": base64.b64encode(array.tobytes()).decode("ascii"), "shape": list(array.shape)}
 
@@ -37,7 +37,7 @@ def unpack(packed: Mapping[str, Any]) -> np.ndarray:
 
 
 def pack_tracks(values: Any) -> dict[str, Any]:
-    """Return the histories (n, k), each column with 16 bits between its extremes, one column after the other."""
+    """Return histories (n, k) column by column, each with 16 bits between its extremes."""
     array = np.asarray(values, dtype=float)
     low = array.min(axis=0) if len(array) else np.zeros(array.shape[1])
     step = (array.max(axis=0) - low) / LEVELS if len(array) else np.zeros(array.shape[1])
@@ -54,7 +54,7 @@ def unpack_tracks(packed: Mapping[str, Any]) -> np.ndarray:
 
 
 def decimate(x: np.ndarray, y: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most about `most` points of a curve: first, least, greatest and last of each stretch, so that no peak is lost."""
+    """Reduce a curve to about `most` points: first, least, greatest and last of each section."""
     if x.size <= most:
         return x, y
     edges = np.linspace(0, x.size, max(most // 4, 1) + 1).astype(int)

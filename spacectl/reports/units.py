@@ -1,6 +1,6 @@
 """Display of numbers and units: radians as degrees, powers as superscripts, six digits (three for tiny numbers).
 
-Inside the package everything is SI and radians; only `reports` converts.
+All other packages use SI and radians; only `reports` converts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["format_value", "metric_unit", "pretty_powers", "pretty_unit", "shown_unit"]
 
-NOISE = 1e-7  # below it a number is mostly an error of rounding or of a tolerance, and three digits are enough
+NOISE = 1e-7  # smaller numbers are mostly errors of rounding or tolerances, displayed with three digits
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 _POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]*\w)")
@@ -56,7 +56,7 @@ def pretty_powers(text: Any) -> str:
 def shown_unit(unit: str) -> tuple[str, float]:
     """Return the display unit of a quantity, and the factor from SI to it.
 
-    Angles and their rates become degrees; everything else stays.
+    Angles and their rates become degrees; all else is unchanged.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def format_value(value: Any) -> str:
 
 
 def _format_list(values: Any) -> str:
-    """Return the first entries of many; rows in brackets, entries that are rounding beside the largest shown as zero."""
+    """Return the first entries of many, with rows in brackets and rounding errors shown as zero."""
     most = 4 if any(isinstance(item, (list, tuple)) for item in values) else 6
     shown = list(values) if len(values) <= (6 if most == 4 else 12) else list(values)[:most]
     rest = f", … ({len(values)} values)" if len(shown) < len(values) else ""

@@ -43,9 +43,10 @@ def is_symbolic(*items: Any) -> bool:
 
 
 def fused(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a formula of vectors and matrices one operation in Python, where all of them are CasADi expressions.
+    """Make a formula of vectors and matrices one operation in Python, if all of them are CasADi expressions.
 
-    The formula is written out once for each combination of shapes; numbers and mixed arguments take it as it stands.
+    The formula is expanded once for each combination of shapes; numbers and mixed arguments evaluate it
+    directly.
 
     Examples
     --------

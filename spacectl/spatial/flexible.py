@@ -171,10 +171,11 @@ class Attachment:
 
 
 def attach(n: Mapping[str, Any], frame: str, eta: Any, eta_dot: Any) -> Attachment:
-    """Return the named frame of a flexible body as it moves with the modal coordinates.
+    """Return the motion of a named frame of a flexible body with the modal coordinates.
 
-    It is displaced by ``Phi eta + 1/2 eta' P eta`` and turned by the rotation vector ``theta = Psi eta + 1/2 eta' H eta``,
-    kept to second order by the rotation whose Gibbs vector is ``rho = theta / 2``: a true rotation, rational in eta.
+    Its displacement is ``Phi eta + 1/2 eta' P eta``, its rotation vector
+    ``theta = Psi eta + 1/2 eta' H eta``. The rotation is represented to second order by that with the Gibbs
+    vector ``rho = theta / 2``: a proper rotation, rational in eta.
     """
     P, H = symmetric_product(n[f"{frame}.shapes2"], eta), symmetric_product(n[f"{frame}.slopes2"], eta)
     Phi, Psi = n[f"{frame}.shapes"], n[f"{frame}.slopes"]

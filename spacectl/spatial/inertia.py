@@ -1,9 +1,10 @@
 """Placements, twists, wrenches and inertias, rotation before translation, referred to a frame's origin and axes.
 
-A twist is (omega, v), the velocity v being that of the point at the frame's origin; a wrench is (moment, force)
-about the origin. ``move_twist`` and ``pull_wrench`` are transposes of each other, so power is the same on both sides. An
-inertia is that of a rigid body, or of several moving as one, about the origin. An articulated-body inertia is that of a body
-with outboard bodies on free joints: symmetric blocks ``moment = A omega + B v``, ``force = B' omega + C v``.
+A twist is (omega, v), the velocity v being that of the point at the frame's origin; a wrench is (moment,
+force) about the origin. ``move_twist`` and ``pull_wrench`` are transposes of each other, so that power is
+preserved. An inertia is that of a rigid body, or of several moving as one, about the origin. An
+articulated-body inertia is that of a body with outboard bodies on free joints, with symmetric blocks
+``moment = A omega + B v``, ``force = B' omega + C v``.
 """
 
 from __future__ import annotations
@@ -172,22 +173,23 @@ class ArticulatedInertia:
 
     @staticmethod
     def of(body: Inertia) -> ArticulatedInertia:
-        """Return a rigid body's inertia in this form."""
+        """Convert the inertia of a rigid body."""
         return ArticulatedInertia(body.I_O, skew(body.first), body.mass * eye(3, body.first))
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia(self.A + other.A, self.B + other.B, self.C + other.C)
 
     def __matmul__(self, twist: Any) -> Any:
-        """Return the wrench (moment, force) that gives the twist as acceleration."""
+        """Return the wrench (moment, force) that causes the twist as acceleration."""
         omega, v = twist[0:3], twist[3:6]
         return stack(self.A @ omega + self.B @ v, self.B.T @ omega + self.C @ v)
 
     def less(self, s: Any, U: Any, D_inv: Any) -> ArticulatedInertia:
         """Return ``I - U U' / D``, the inertia with a free speed along s, where ``U = I s``, ``D = s' U``.
 
-        The result does not resist s. For a coordinate direction its row and column are therefore exact zeros, which
-        saves work and rounding in later steps. A mode has no s (None), so nothing cancels.
+        The result has no inertia along s. For a coordinate direction its row and column are therefore exact
+        zeros, which saves operations and rounding in later steps. A mode has no s (None), so that nothing
+        cancels.
         """
         scaled = [U[i] * D_inv for i in range(6)]
         gone = _coordinate_direction(s)

@@ -70,7 +70,7 @@ def test_set_and_quick_change_the_result(toy_study: Path, tmp_path: Path) -> Non
         (["run", "TOY", "--out", "OUT", "--fast"], 2, "--fast"),
         (["fly"], 2, "No such command 'fly'"),
         (["check", "OUT.toml"], 2, "cannot be read"),
-        (["run", "TOY", "--out", "/"], 2, "output '/': it is the top of the file system"),
+        (["run", "TOY", "--out", "/"], 2, "output '/': it is the root of the file system"),
         (["run", "TOY", "--out", "OUT", "--set", "trouble=solver"], 1, "the step became too small"),
         (
             ["run", "TOY", "--out", "OUT", "--set", "trouble=bug"],

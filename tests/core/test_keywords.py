@@ -14,8 +14,9 @@ import pytest
 import spacectl
 import spacectl.simulation.run.simulate
 from spacectl.core.errors import warn
-from spacectl.simulation.run.simulate import simulate
 from tests.simulation.stand_in import double_integrator
+
+simulate = spacectl.simulate  # public names are wrapped when they are first taken from the package
 
 
 def is_checked(item: Any) -> bool:

@@ -228,7 +228,7 @@ def test_wrong_references_are_explained() -> None:
         linearize_along(eom, ([0.0, 1.0, 2.0], x[:, :12]))
     with pytest.raises(ModelError, match="quaternion 'base.qw' has norm 2 at t = 1"):
         linearize_along(eom, ([0.0, 1.0, 2.0], x * np.array([[1.0], [2.0], [1.0]])))
-    with pytest.raises(ModelError, match="jumps at t = 0.5 s, which is no time of the reference"):
+    with pytest.raises(ModelError, match="jumps at t = 0.5 s, which is not a time of the reference"):
         linearize_along(eom, ([0.0, 1.0, 2.0], x), breaks=(0.5,))
     with pytest.raises(ModelError, match="times must increase"):
         linearize_along(eom, ([0.0, 2.0, 1.0], x))

@@ -49,7 +49,7 @@ BAD_BEAMS = [
     ({"EI": None}, ("bending needs the stiffness EI",)),
     ({"EI": (1.0, 2.0, 3.0)}, ("EI has 3 entries", "along y, along z")),
     ({"EI": lambda x: 1.0 - x}, ("EI is -1 somewhere",)),
-    ({"EI": lambda x: "soft"}, ("EI", "takes and gives one number")),
+    ({"EI": lambda x: "soft"}, ("EI", "expected one number")),
     ({"EI": lambda x: NAN}, ("EI", "not finite")),
     ({"EI": lambda x: 2.0 + abs(x - 1.0)}, ("EI", "not smooth", "Profile")),
     ({"EI": RISING}, ("EI", "from x = 0 to 1 m", "expected 0 to 2 m")),

@@ -174,16 +174,16 @@ def test_flow_derivatives_and_reference(retrieval):
     rng = np.random.default_rng(3)
     x0 = np.array([problem.start.get(name, (0.0,))[0] for name in problem.eom.states])
     w, h = rng.uniform(-800.0, 800.0, (6, 2)), rng.uniform(0.01, 0.03, 6)
-    x = flow.roll(x0, w, h, 2)
+    x = flow.integrate(x0, w, h, 2)
     linear = flow.linear(x, w, h, 2)
     for k, (i, step) in ((0, (2, 1e-4)), (5, (8, 1e-4))):
         e = np.eye(problem.eom.n_x)[i] * step
-        moved = [flow.roll(x[2 * k] + sign * e, w[k : k + 1], h[k : k + 1], 2)[-1] for sign in (1.0, -1.0)]
+        moved = [flow.integrate(x[2 * k] + sign * e, w[k : k + 1], h[k : k + 1], 2)[-1] for sign in (1.0, -1.0)]
         np.testing.assert_allclose(
             (moved[0] - moved[1]) / (2.0 * step), linear.A[k][:, i], rtol=1e-6, atol=1e-6
         )  # rounding 5e-12 over the step
     flow._code._library = None  # as without a compiler
-    np.testing.assert_allclose(flow.roll(x0, w, h, 2), x, atol=1e-10)
+    np.testing.assert_allclose(flow.integrate(x0, w, h, 2), x, atol=1e-10)
     again = flow.linear(x, w, h, 2)
     for name in ("A", "B", "c"):
         np.testing.assert_allclose(getattr(again, name), getattr(linear, name), rtol=1e-8, atol=1e-8)

@@ -183,7 +183,7 @@ def test_rows_are_what_they_stand_for() -> None:
         (lambda: FlexibleJointLimit(joint="elbow", stiffness=1.0), "stiffness= and deflection="),
         (lambda: SpeedLimits(limits=0.3), "expected names and numbers"),
         (lambda: TorqueLimits(limits={"elbow": lambda s: s["elbow"]}), "expected two"),
-        (lambda: as_limits((1.0,)), "is no limit"),
+        (lambda: as_limits((1.0,)), "is not a limit"),
     ],
 )
 def test_descriptions_that_cannot_be_right(build: Any, message: str) -> None:

@@ -185,7 +185,7 @@ def test_a_path_beyond_reach_says_where_it_is_singular() -> None:
 
 def test_an_output_out_of_reach_at_the_begin() -> None:
     path = TaskPath(name="far", curve=LineCurve(start=(0.0, 40.0, 0.0), end=(0.0, 30.0, 0.0)), outputs=OUTPUTS, at=AT)
-    with pytest.raises(SolverError, match="'far': no coordinates meet its conditions at the begin"):
+    with pytest.raises(SolverError, match="'far': no coordinates satisfy its conditions at the start"):
         solve_path(arm(), path)
 
 

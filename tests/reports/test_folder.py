@@ -104,7 +104,7 @@ def test_other_peoples_files_are_never_replaced(tmp_path: Path, kind: str) -> No
         (tmp_path / "home").mkdir()
         out.symlink_to(tmp_path / "home")
     before = sorted(path.name for path in tmp_path.rglob("*"))
-    with pytest.raises(ModelError, match="output '.*': it (holds 'thesis.txt'|is not a folder)"):
+    with pytest.raises(ModelError, match="output '.*': it (contains 'thesis.txt'|is not a folder)"):
         write_study_folder(result_of(2.0), out, record=RECORD)
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
@@ -123,7 +123,7 @@ def test_the_current_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_top_of_the_file_system_is_refused() -> None:
-    with pytest.raises(ModelError, match="top of the file system"):
+    with pytest.raises(ModelError, match="root of the file system"):
         check_replaceable(Path("/"))
 
 
@@ -214,7 +214,7 @@ def test_a_mount_point_is_filled_in_place(tmp_path: Path, monkeypatch: pytest.Mo
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk"]
     assert not [path for path in out.iterdir() if path.name.endswith(".part")]
     (out / "thesis.txt").write_text("years of work")
-    with pytest.raises(ModelError, match="holds 'thesis.txt'"):
+    with pytest.raises(ModelError, match="contains 'thesis.txt'"):
         write_study_folder(result_of(3.0), out, record=RECORD)
 
 

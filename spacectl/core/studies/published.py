@@ -17,7 +17,7 @@ VERDICTS = ("agrees", "differs", "corrected", "not comparable")
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedResult:
-    """A published result beside ours. Its verdict is not an argument: it follows from the other fields.
+    """A published result beside ours, with a verdict computed from the other fields.
 
     A number is compared by `within`, a statement (text) by `holds`. A result that does not agree is ``corrected`` if
     an independent computation confirms ours and not the publication, otherwise it ``differs``.
@@ -37,14 +37,14 @@ class PublishedResult:
     holds : bool, optional
         Whether our results support a published statement: an expression that the study evaluates.
     criterion : str
-        How `holds` is decided, in words and with its tolerance.
+        Criterion by which `holds` is decided, in words and with its tolerance.
     independent : float or bool, optional
-        Our result by an independent method: the number, or for a statement whether it holds.
+        Our result by an independent method: a number, or whether a statement is confirmed.
     independent_by : str
-        That method, in words.
+        The independent method, in words.
     remark : str
-        Why they differ, or how the published value was read. A corrected result needs a remark that says what is in
-        error; without one it ``differs``.
+        Reason for a difference, or how the published value was read. A corrected result needs a remark that
+        states the error; without one it ``differs``.
     changed : tuple of str
         Parameters of the study that differ from its defaults; if there are any, the verdict is ``not comparable``.
 
@@ -56,7 +56,7 @@ class PublishedResult:
     Raises
     ------
     ModelError
-        If a field that the verdict needs is missing, or does not fit a number or a statement.
+        If a field that the verdict needs is missing, or is not valid for a number or a statement.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class PublishedResult:
             value = getattr(self, name)
             object.__setattr__(self, name, value.item() if hasattr(value, "item") else value)
         object.__setattr__(self, "changed", tuple(self.changed))
-        if _is_lost(self.ours):  # not available in this run, which is no reason to lose it
+        if _is_not_finite(self.ours):  # not available in this run
             object.__setattr__(self, "ours", None)
-        if _is_lost(self.independent):
+        if _is_not_finite(self.independent):
             object.__setattr__(self, "independent", None)
             object.__setattr__(self, "independent_by", "")
         if self.ours is None:
@@ -103,7 +103,7 @@ class PublishedResult:
             self.within is not None or not isinstance(self.holds, bool) or not self.criterion
         ):
             raise self._error(
-                "a statement needs `holds` (a computed bool) and `criterion` (how it was decided), not `within`"
+                "a statement needs `holds` (a computed bool) and `criterion` (its criterion), not `within`"
             )
         if not isinstance(self.printed, str) and (self.within is None or self.holds is not None):
             raise self._error("a number needs `within`, its relative tolerance, not `holds`")
@@ -140,7 +140,7 @@ class PublishedResult:
             raise self._error(f"within is {value:g}, expected a relative tolerance of 0 or more")
 
     def _error(self, text: str) -> ModelError:
-        return ModelError(f"printed '{self.what}': {text}")
+        return ModelError(f"published result '{self.what}': {text}")
 
 
 def __getattr__(name: str) -> Any:
@@ -151,5 +151,5 @@ def __getattr__(name: str) -> Any:
     return PublishedResult
 
 
-def _is_lost(value: Any) -> bool:
+def _is_not_finite(value: Any) -> bool:
     return isinstance(value, float) and not math.isfinite(value)

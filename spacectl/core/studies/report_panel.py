@@ -1,4 +1,4 @@
-"""`ReportPanel`: a section that a user adds to reports, as data (`Section`) that the page draws."""
+"""`ReportPanel`: a user-defined section of reports, as data (`Section`) that the page renders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ReportPanel", "Section"]
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """What a panel shows: sentences, a table, figures, in this order.
+    """Contents of a panel: sentences, a table, figures, in this order.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Section:
     rows : tuple of tuples
         Texts and numbers, one entry a column.
     figures : tuple of Figure
-        To be drawn.
+        Figures.
     """
 
     title: str
@@ -50,14 +50,14 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPanel:
-    """Base of the panels that users add to reports: ``write_report(sim, path, panels=(MyPanel(),))``.
+    """Base of user-defined panels of reports: ``write_report(sim, path, panels=(MyPanel(),))``.
 
     A subclass provides (1) `show`, which reads a result and returns a `Section`. The section is stored with the result,
-    so that the page can be drawn again without the class. A panel must not change or recompute the result.
+    so that the page can be rendered again without the class. A panel must not change or recompute the result.
     """
 
     def show(self, result: Any) -> Section:
-        """Return what the panel shows about a `StudyResult`.
+        """Return the section about a `StudyResult`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""`Requirement`: what a metric of a study must satisfy, as the user states it: ``"peak_torque <= 800"``."""
+"""`Requirement`: a condition on a metric of a study, such as ``"peak_torque <= 800"``."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Verdict:
     Parameters
     ----------
     requirement : Requirement
-        What was asked.
+        The requirement.
     is_met : bool
         Whether the metric satisfies it.
     reason : str
-        Why it cannot be judged (no such metric, not available), or empty.
+        Reason why it cannot be judged (no such metric, not available), or empty.
     """
 
     requirement: Requirement
@@ -48,7 +48,7 @@ class Requirement:
     metric : str
         Key of the metric.
     relation : {"<=", ">=", "<", ">", "==", "!="}
-        How the metric compares with the bound.
+        Relation of the metric to the bound.
     bound : float, bool or str
         The bound. A metric that is a list satisfies it if it has entries and every entry does.
     """
@@ -75,7 +75,7 @@ class Requirement:
         return f"{self.metric} {self.relation} {bound}"
 
     def judge(self, metrics: Mapping[str, Any]) -> Verdict:
-        """Compare with the metrics of a result; what cannot be judged is not met."""
+        """Compare with the metrics of a result; a requirement that cannot be judged is not met."""
         if self.metric not in metrics:
             return Verdict(requirement=self, is_met=False, reason=unknown_name("metric", self.metric, metrics))
         value = metrics[self.metric]
@@ -83,16 +83,14 @@ class Requirement:
             return Verdict(requirement=self, is_met=False, reason="the metric is not available in this run")
         entries = _flat(value)
         if not entries:
-            return Verdict(requirement=self, is_met=False, reason="the metric is an empty list, which meets nothing")
+            return Verdict(requirement=self, is_met=False, reason="the metric is an empty list")
         if any(_kind(entry) != _kind(self.bound) for entry in entries):
-            return Verdict(
-                requirement=self, is_met=False, reason=f"the metric is {value!r}, which does not compare with it"
-            )
+            return Verdict(requirement=self, is_met=False, reason=f"metric {value!r} cannot be compared with the bound")
         return Verdict(requirement=self, is_met=all(_RELATIONS[self.relation](entry, self.bound) for entry in entries))
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Read ``"peak_torque <= 800"``; the bound is a number, true, false, or a text.
+    """Parse a requirement such as ``"peak_torque <= 800"``; the bound is a number, true, false, or a text.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """`Study`: a question, its parameters and the function that answers it.
 
-`studies/<name>/study.py` holds ``STUDY = Study(...)``; the command line finds it, overrides parameters, runs it
-and writes metrics, data, figures and a page.
+`studies/<name>/study.py` defines ``STUDY = Study(...)``. The command line finds it, overrides parameters,
+runs it, and writes metrics, data, figures and a page.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class StudyResult:
     metrics : mapping
         One flat object: numbers, texts, booleans, None (a peer that is not installed) or lists of those; SI.
     simulations : mapping of str to Simulation
-        Histories to keep, by name; anything with a ``dataset`` attribute.
+        Histories to store, by name; any object with a ``dataset`` attribute.
     figures : tuple of Figure
-        To be drawn.
+        Figures.
     notes : tuple of str
         Sentences for the report: findings, and warnings such as a peer that is not installed.
     systems : mapping of str to System
@@ -46,7 +46,7 @@ class StudyResult:
     linear : mapping of str to LinearModel
         Linear models to summarise.
     laws : mapping of str to ControlLaw
-        Laws whose gains are shown; default: those of the simulations.
+        Laws to summarise, with their gains; default: those of the simulations.
     plans : mapping of str to Plan
         Planned maneuvers, with their arcs and phase plane.
     printed : tuple of PublishedResult
@@ -98,7 +98,7 @@ class Study:
     Parameters
     ----------
     question : str
-        One line.
+        The question, in one line.
     parameters : frozen dataclass instance
         Defaults; every field can be overridden by name.
     run : callable
@@ -151,7 +151,7 @@ def parameter_value(parameters: Any, key: str) -> Any:
 
 
 def _holder(parameters: Any, key: str) -> str:
-    """Return the field that a name belongs to: itself, or the system that has such a field."""
+    """Return the field that contains a name: the field of that name, or the system with such a field."""
     fields = {item.name: getattr(parameters, item.name) for item in dataclasses.fields(parameters)}
     if key in fields:
         return key
@@ -180,7 +180,7 @@ def _check_length(key: str, given: Any, value: Any, default: Any, annotation: An
 
 
 def _may_vary(annotation: Any) -> bool:
-    """Return whether a field holds tuples of any length: ``tuple[float, ...]``, or no statement about the entries."""
+    """Return whether a field admits tuples of any length: ``tuple[float, ...]``, or entries not annotated."""
     text = str(annotation)
     return "..." in text or "[" not in text
 

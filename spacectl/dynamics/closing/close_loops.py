@@ -144,7 +144,7 @@ def _close_block(
     start, method = x.copy(), "newton"
     if may_form and len(loops) == 1 and loops[0].has_form and _apply_form(newton, loops[0], x):
         method = loops[0].method
-    before = newton.side(block, x)  # a closed form stays on the branch, also from far away
+    before = newton.side(block, x)  # a closed form stays on the branch, even from far away
     steps, left = newton.close(block, x)
     if left > newton.limit(x):
         raise _not_closed(newton, plan, block, [start, x])
@@ -181,8 +181,9 @@ def _require_closed(newton: BlockNewton, plan: PartitionPlan, x: np.ndarray) -> 
     found, closest = newton.find_closest(everything, [x, trial])
     raise SolverError(
         f"system '{newton.eom.system.name}': loop '{loop.name}' is redundant and contradicts the other loops: "
-        f"{gaps[worst]:.3g} is left open in '{newton.eom.position_rows[worst]}' when they are closed, {found.gap:.3g} in the "
-        "closest configuration of all loops (in the error's `partial`); remove it or change its parameters",
+        f"a residual of {gaps[worst]:.3g} remains in '{newton.eom.position_rows[worst]}' when they are "
+        f"closed, {found.gap:.3g} in the closest configuration of all loops (in the error's `partial`); "
+        "remove it or change its parameters",
         partial=closest,
     )
 
@@ -196,16 +197,18 @@ _OTHER_BRANCH = (
     "intended branch"
 )
 _CANNOT = (
-    "loop '{loop}' cannot close; {gap:.3g} is left open at joint '{joint}', which is at {value} in the closest "
-    "configuration found (in the error's `partial`); change the independent coordinates or the dimensions"
+    "loop '{loop}' cannot close; a gap of {gap:.3g} remains at joint '{joint}', which is at {value} in the "
+    "closest configuration found (in the error's `partial`); change the independent coordinates or the "
+    "dimensions"
 )
 _ELSEWHERE = (
     "loop '{loop}' was not closed from here, but it closes elsewhere, with joint '{joint}' at {value} (in the error's "
     "`partial`); start closer"
 )
 _UNKNOWN = (
-    "loop '{loop}' was not closed from here; {gap:.3g} is left open at joint '{joint}', which is at {value} in the best "
-    "configuration found (in the error's `partial`, not known to be the closest one); start elsewhere"
+    "loop '{loop}' was not closed from here; a gap of {gap:.3g} remains at joint '{joint}', which is at "
+    "{value} in the best configuration found (in the error's `partial`, not known to be the closest one); "
+    "start elsewhere"
 )
 
 
@@ -250,7 +253,7 @@ def _apply_form(newton: BlockNewton, loop: LoopPlan, x: np.ndarray) -> bool:
 
 
 def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.ndarray, p: Any) -> np.ndarray:
-    for _ in range(2):  # the second pass reduces rounding errors, and serves equations that are nonlinear in the speeds
+    for _ in range(2):  # the second pass reduces rounding errors and nonlinearity in the speeds
         _, rate, J, _, _ = eom.call("projection", t, x[: eom.n_q], x[eom.n_q :], p=p)
         done = eliminate(J, -rate.reshape(-1), plan.loops, np.asarray(plan.units))
         x[eom.n_q :] += expand(done, np.zeros(eom.n_v))
@@ -258,7 +261,7 @@ def _close_speeds(eom: EquationsOfMotion, plan: PartitionPlan, t: float, x: np.n
 
 
 def _value(eom: EquationsOfMotion, speed: int, x: np.ndarray) -> str:
-    """Format the coordinates of the joint that a speed belongs to."""
+    """Format the coordinates of the joint of a speed."""
     joint = joint_of_speed(eom, speed)
     found = [
         f"{name} = {x[i]:.4g}"

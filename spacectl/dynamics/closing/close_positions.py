@@ -18,7 +18,7 @@ __all__ = ["close_positions"]
 def close_positions(
     eom: EquationsOfMotion, q: Any, *, t: float = 0.0, method: str = "auto", p: Any = None
 ) -> np.ndarray:
-    """Close many positions at once, in native code: for workspaces, and to start many simulations.
+    """Close the loops at many positions in native code: for workspaces, and to start many simulations.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Error for constraints that Newton's method did not satisfy: which loops stay open, at which joints, and by how much.
+"""Error for constraints that Newton's method did not satisfy: the open loops, their joints and gaps.
 
 Constraint equations that share no speed are independent of each other, so the closest configuration is found group by group.
 
@@ -115,7 +115,7 @@ def _message(
     if not is_open:
         return f"{who} was not closed from here, but it closes elsewhere (in the error's `partial`); start closer"
     cure = "start closer, hold fewer states, or check that the constraints do not contradict each other"
-    left = f"{np.max(np.abs(g)):.3g} is left, most in {', '.join(worst[:3])}"
+    left = f"a residual of {np.max(np.abs(g)):.3g} remains, largest in {', '.join(worst[:3])}"
     if all(is_minimum for _, _, is_minimum in groups):
         claim = f"no state near the start satisfies its constraints: {who} cannot close"
         return f"{claim}; {left}, in the closest configuration found (in the error's `partial`); {cure}"
@@ -148,7 +148,7 @@ def coupled_equations(involved: np.ndarray) -> list[np.ndarray]:
 
 
 def joint_of_speed(eom: EquationsOfMotion, speed: int) -> str:
-    """Return the joint (or body with modes) that a speed belongs to."""
+    """Return the joint of a speed, or its body if the speed is modal."""
     name = eom.speeds[speed]
     joints = [part.joint_name for part in eom.system.tree]
     return next(

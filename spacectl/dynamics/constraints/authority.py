@@ -1,13 +1,14 @@
 """Control authority: how well inputs reach the accelerations of chosen outputs.
 
-With outputs ``C v_dot`` and forces ``E u``, the decoupling matrix is ``C M^-1 E``. Its norm depends on units and on how
-outputs and inputs are combined; the angles between the rows of C and the columns of E in the metric of M^-1 do not. The
-authority (`leverage` in reports) is the smallest cosine of these angles, which is the smallest singular value of
-``(C M^-1 C')^-1/2 C M^-1 E (E' M^-1 E)^-1/2``. It is 1 if the inputs act straight along the outputs (full actuation) and 0 if
-some combination of outputs cannot be reached. For given accelerations the inputs need at most 1 / authority times the force
-(in the metric of M^-1) that well-placed actuators would need. `adequacy` evaluates it along a motion. Control laws are refused
-at design and stopped in flight if it is too small, or if outputs or inputs become dependent on each other or on constraints
-(a crank at its dead centre).
+With outputs ``C v_dot`` and forces ``E u``, the decoupling matrix is ``C M^-1 E``. Its norm depends on units
+and on how outputs and inputs are combined; the angles between the rows of C and the columns of E in the
+metric of M^-1 do not. The authority (`leverage` in reports) is the smallest cosine of these angles, which is
+the smallest singular value of ``(C M^-1 C')^-1/2 C M^-1 E (E' M^-1 E)^-1/2``. It is 1 if the inputs act
+directly along the outputs (full actuation) and 0 if some combination of outputs cannot be reached. For given
+accelerations the inputs need at most 1 / authority times the force (in the metric of M^-1) that well-placed
+actuators would need. `adequacy` evaluates it along a motion. A control law is rejected at design, and a run
+is stopped, if it is too small, or if outputs or inputs become dependent on each other or on constraints (a
+crank at its dead centre).
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
 
 __all__ = ["LOST", "WEAK", "Authority", "measure_authority"]
 
-LOST = 1e-3  #: authority below which a law is refused or stopped: a thousand times the force of a well-placed actuator
-WEAK = 0.02  #: authority below which a warning is issued: fifty times the force of a well-placed actuator
+LOST = 1e-3  #: authority below which a law is rejected: 1000 times the force of a well-placed actuator
+WEAK = 0.02  #: authority below which a warning is issued: 50 times that force
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Authority:
         value of their rows (columns), of unit norm in the metric of the diagonal of M and without their part in the span of
         the constraints; between 0 and 1. It is small for light bodies too: only its zeros and its changes are significant.
     shares : array, shape (m,)
-        Share of each output in the combination that is reached worst; the largest is 1.
+        Share of each output in the least controllable combination; the largest is 1.
     output_sizes, input_sizes : array, shapes (m,) and (k,)
-        Norms of the rows and columns in the metric of the diagonal of M; they show a lever arm that vanishes.
+        Norms of the rows and columns in the metric of the diagonal of M; they reveal a vanishing lever arm.
     """
 
     value: float
@@ -75,8 +76,8 @@ def measure_authority(
     root = vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))
     rows = _unit(np.linalg.solve(root, (np.vstack([C, J]) / scale).T))
     pushes = _unit(root.T @ np.linalg.solve(inertia, np.hstack([E, J_E]) / scale[:, None]))
-    outputs = _apart((C / scale).T, (J / scale).T)
-    inputs = _apart(E / scale[:, None], J_E / scale[:, None])
+    outputs = _without_span((C / scale).T, (J / scale).T)
+    inputs = _without_span(E / scale[:, None], J_E / scale[:, None])
     independence = min(_smallest(outputs), _smallest(inputs))
     sizes = (np.linalg.norm(C / scale, axis=1), np.linalg.norm(E / scale[:, None], axis=0))
     if _smallest(outputs) <= RANK:  # constraints or other outputs determine some output
@@ -88,8 +89,8 @@ def measure_authority(
     return Authority(value, independence, _shares(worst[: len(C)]), *sizes)
 
 
-def _apart(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return columns scaled to unit norm, without their part in the span of others."""
+def _without_span(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return columns scaled to unit norm, without their component in the span of others."""
     basis, unit = _basis(_unit(others)), _unit(columns)
     return np.asarray(unit - basis @ (basis.T @ unit))
 

@@ -1,4 +1,4 @@
-"""Find the configuration that comes closest to satisfying constraints that cannot be satisfied: the content of an error.
+"""Find the configuration closest to satisfying constraints that cannot be satisfied, for error messages.
 
 Least squares over displacements along the speeds, ``q + W dv`` with quaternions of unit length, from a few starts. Whether
 the result is a minimum is decided by the gradient and the curvature there.
@@ -27,7 +27,7 @@ _DIFFERENCE = 1e-5  # [rad or m]
 
 @dataclass(frozen=True)
 class Closest:
-    """Where a descent ended.
+    """End of a descent.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Closest:
     g : array
         Residual there.
     is_minimum : bool
-        Whether no neighbouring configuration has a smaller residual.
+        Whether it is a local minimum of the residual.
     """
 
     q: np.ndarray

@@ -99,13 +99,13 @@ static void sc_reflect_back(int n, int r, const double *A, const double *beta, d
 }
 
 #if defined(__GNUC__)
-#define SC_INLINE static inline __attribute__((always_inline)) /* constant sizes at each call save a tenth of the time */
+#define SC_INLINE static inline __attribute__((always_inline)) /* constant sizes at each call: 10 % faster */
 #else
 #define SC_INLINE static inline
 #endif
 
-/* Solve the row-major system T X = B (n x n, n x w) with scaled rows and partial pivoting; B becomes X. Returns the determinant of
- * the scaled T, or 0 if it is singular. */
+/* Solve the row-major system T X = B (n x n, n x w) with scaled rows and partial pivoting; B is overwritten
+ * by X. Returns the determinant of the scaled T, or 0 if it is singular. */
 SC_INLINE double sc_solve_square(int n, int w, double *T, double *B) {
     double det = 1.0;
     for (int i = 0; i < n; i++) {
@@ -141,7 +141,8 @@ SC_INLINE double sc_solve_square(int n, int w, double *T, double *B) {
     return det;
 }
 
-/* Whether all values are finite. Rows with NaN would fail every comparison of pivots and be left out as dependent. */
+/* Whether all values are finite. Rows with NaN would fail every comparison of pivots and be omitted as
+ * dependent. */
 static int sc_all_finite(long long count, const double *values) {
     double sum = 0.0;
     for (long long i = 0; i < count; i++) sum += 0.0 * values[i];
@@ -179,7 +180,8 @@ static int sc_contradicts(int n, int m, const double *J, int to_row, int to_colu
     return 0;
 }
 
-/* f becomes v_dot; lam may be null. work: 2 n m + n n + 6 n + 4 m doubles; iwork: 2 m ints. Returns 0 if solved. */
+/* f is overwritten by v_dot; lam may be null. work: 2 n m + n n + 6 n + 4 m doubles; iwork: 2 m ints. Returns
+ * 0 if solved. */
 static int sc_constrained(int n, int m, const double *M, double *f, const double *J, const double *gamma, const double *E,
                           double *lam, double *work, int *iwork, double tolerance) {
     double *rows = work, *forces = rows + (long long)n * m, *T = forces + (long long)n * m, *scale = T + (long long)n * n;

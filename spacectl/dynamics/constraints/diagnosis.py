@@ -24,7 +24,7 @@ __all__ = ["DEPENDENT_CURE", "ConstraintReport", "diagnose_constraints", "requir
 #: remedy for dependent equations under formulation="multipliers", as the end of a message
 DEPENDENT_CURE = (
     "; dependent constraints need formulation='kane', 'udwadia_phohomsiri', 'partitioned' or 'embedded' (at a singular "
-    "position: a state beside it)"
+    "position: a nearby state)"
 )
 
 

@@ -1,8 +1,8 @@
 """Memory layout of the matrices of constrained equations, and the C functions that solve with them.
 
-Small systems use full matrices and the pivoted kernels of constrained.h. In large systems most entries are zero, above all in
-absolute coordinates: only the nonzeros are computed, stored and factorised (sparse_solve.h). Generated code calls the same
-functions for both.
+Small systems use full matrices and the pivoted kernels of constrained.h. In large systems most entries are
+zero, especially in absolute coordinates: only the nonzeros are computed, stored and factorised
+(sparse_solve.h). Generated code calls the same functions for both.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Project the state onto the constraints after each time step, (t, x, p) -> (x, distance), in native code and in numpy.
 
-Some linkages (Bennett's, Bricard's, or any in absolute coordinates that moves in a plane) have constraint equations that are
-dependent where the constraints are satisfied and nowhere else. There, every small error makes dependent equations appear
-independent. The careful projection starts with equations that are clearly independent, and adds others only if they remain
-violated.
+Some linkages (Bennett's, Bricard's, or any in absolute coordinates that moves in a plane) have constraint
+equations that are dependent where the constraints are satisfied and nowhere else. There, any small error
+makes dependent equations appear independent. The careful projection starts with equations that are clearly
+independent, and adds others only if they remain violated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 STEPS = 4  #: Newton steps at position level; after an integration step one or two suffice
 CAREFUL_STEPS = 12  #: Newton steps of a careful projection, which also determines the rank
 SMALL = 1e-15  #: residual, relative to the largest coordinate (at least 1), below which no step is made
-CLEAR = 0.1  #: relative pivot (of unit rows) from which a careful projection uses equations at once
+CLEAR = 0.1  #: relative pivot (of unit rows) from which a careful projection uses equations from the start
 OPEN = 1e-12  #: residual, relative as above, of unused equations from which a careful projection adds equations
 NUDGE = 1e-4  #: [rad or m] off the constraints, to find whether the rank changes there
 

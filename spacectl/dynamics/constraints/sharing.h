@@ -22,9 +22,10 @@ static void sc_null(int n, int m, int rank, const double *A, const int *order, d
     }
 }
 
-/* lam from sc_constrained becomes the reactions of least work; unique[i] becomes 1, or 0 if reaction i is not unique. E (n, m)
- * and M (n, n) are column-major. Columns that sc_constrained left out have the multiplier 0; if there are none, apart from
- * zero columns (inactive constraints), there is nothing to share. Returns 1 if memory is short, else 0. */
+/* lam from sc_constrained becomes the reactions of least work; unique[i] becomes 1, or 0 if reaction i is not
+ * unique. E (n, m) and M (n, n) are column-major. Columns that sc_constrained omitted have the multiplier 0;
+ * if there are none, apart from zero columns (inactive constraints), no load is shared. Returns 1 if there is
+ * not enough memory, else 0. */
 static int sc_share(int n, int m, const double *M, const double *E, const double *compliance, double tolerance, double *lam,
                     double *unique) {
     int is_shared = 0;

@@ -27,7 +27,8 @@ class Redundancy:
     Parameters
     ----------
     N : array, shape (m, k)
-        ``E N = 0`` for columns of E divided by `size`; each column of N has 1 at an equation that was left out.
+        ``E N = 0`` for columns of E divided by `size`; each column of N has 1 at an equation that was
+        omitted.
     size : array, shape (m,)
         Norms by which columns of E were divided before their rank was found.
     Q, R, order, rank

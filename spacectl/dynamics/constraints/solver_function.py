@@ -45,7 +45,7 @@ def constrained_solve(n: int, m: int, solver: str | AccelerationSolver, check: b
 
     `solver` is a key of `SOLVERS` or an `AccelerationSolver`. Where there is no solution the results are NaN; the equations
     of motion report the cause. With `check`, contradictions among dependent equations count as no solution. The function is
-    cached for the life of the process, as CasADi demands of callbacks.
+    cached for the life of the process, as CasADi requires for callbacks.
     """
     return _Solve(n, m, solver, check)
 
@@ -140,7 +140,7 @@ def shared_reactions(M: Any, E: Any, lam: Any, compliance: tuple[float, ...]) ->
 
 @lru_cache(maxsize=256)
 def _least_work(n: int, compliance: tuple[float, ...]) -> ca.Function:
-    """Return (M, E, b, w) -> (lam, y) of `least_work`; cached for the life of the process, as CasADi demands of callbacks."""
+    """Return (M, E, b, w) -> (lam, y) of `least_work`; cached as CasADi's callbacks require."""
     return _LeastWork(n, compliance)
 
 
@@ -174,9 +174,9 @@ class _LeastWork(_Callback):
 def compile_solved(terms: ca.Function, p: Any, layout: Layout | None = None) -> NativeFunction:
     """Compile (t, x, u, p) -> x_dot from terms (t, q, v, u, p) -> (q_dot, M, f): native code that factorises M.
 
-    With constraints the terms return (J, gamma, E) too (see `dynamics.constraints.solvers`). Where the mass matrix is not
-    positive definite, or the constraints cannot be satisfied, v_dot is NaN. A `layout` brings its own C function
-    ``accelerations``.
+    With constraints the terms return (J, gamma, E) too (see `dynamics.constraints.solvers`). Where the mass
+    matrix is not positive definite, or the constraints cannot be satisfied, v_dot is NaN. A `layout` provides
+    its own C function ``accelerations``.
     """
     n_q, n_v = terms.numel_in(1), terms.numel_in(2)
     sizes = [1, n_q + n_v, terms.numel_in(3), terms.numel_in(4)]

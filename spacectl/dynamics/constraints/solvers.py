@@ -56,13 +56,13 @@ def solve_directions(
 ) -> Solution:
     """Project the equations of motion onto the directions without constraint force: ``N' M v_dot = N' f``, ``N' E = 0``.
 
-    Dependent rows of J are left out. So are dependent columns of E, whose multipliers are set to zero.
+    Dependent rows of J are omitted. So are dependent columns of E, whose multipliers are set to zero.
 
     Raises
     ------
     SolverError
         If the forces span fewer directions than the constraints (inadequate actuators), if the reduced mass matrix is
-        singular, or (with `check`, as in all solvers) if an equation that was left out contradicts the others.
+        singular, or (with `check`, as in all solvers) if an omitted equation contradicts the others.
     """
     n, m = len(f), len(gamma)
     if m == 0:

@@ -92,7 +92,7 @@ static int sc_lu_reach(const sc_lu *F, const int *rows, int count, int *found, i
 }
 
 /* Left-looking elimination with partial pivoting (Gilbert and Peierls 1988), column by column: A (n x n) with columns in
- * `order`. Returns 1 if successful, 0 if a pivot is too small or memory is short. */
+ * `order`. Returns 1 if successful, 0 if a pivot is too small or memory is insufficient. */
 static int sc_lu_factor(sc_lu *F, sc_pattern at, const double *A, const int *order) {
     const int n = F->n;
     int *ints = malloc((size_t)(4 * n + 1) * sizeof(int)), is_good = 1;

@@ -38,7 +38,7 @@ static int sc_one_over(int n, double *squares) {
     return n == 0 || longest > 0.0;
 }
 
-/* f becomes v_dot; lam may be null. Returns 0 if solved, 1 if some pivot is too small. */
+/* f is overwritten by v_dot; lam may be null. Returns 0 if solved, 1 if some pivot is too small. */
 static int sc_sparse_augmented(const sc_augmented *s, const double *M, double *f, const double *J, const double *gamma,
                                const double *E, double *lam) {
     const int n = s->n, m = s->m, size = n + m, count = s->whole.start[size];

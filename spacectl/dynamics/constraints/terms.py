@@ -119,7 +119,7 @@ class ConstraintTerms:
         return self.terms.B_tau[:, inputs.index(name)]
 
     def frame(self, name: str) -> tuple[Placement, Any]:
-        """Return the placement of a named frame and its twist, seen from the root in root axes."""
+        """Return the placement of a named frame and its twist relative to the root in root axes."""
         return frame_state(self.terms, self._motions, name)
 
     def momentum(self) -> Any:
@@ -128,7 +128,7 @@ class ConstraintTerms:
 
     @property
     def sides(self) -> Any:
-        """One number for each constraint with a sense: positive as intended, negative if rotated by 180 degrees."""
+        """One number for each two-sided constraint: positive as intended, negative if rotated by 180 deg."""
         sided = [item.constraint for item in self.rows if item.constraint.has_side]
         found = [item.side_of(self.quantities(item)) for item in sided]
         return ca.vertcat(*found) if found else ca.SX(0, 1)
@@ -144,7 +144,7 @@ class ConstraintTerms:
         return ca.substitute([ca.jacobian(value, d)], [d], [ca.SX.zeros(6)])[0]
 
     def relative(self, constraint: AnyConstraint) -> Placement:
-        """Return the placement of F seen from J."""
+        """Return the placement of F relative to J."""
         X_NJ, X_NF = (self._end(constraint, end)[0] for end in ("a", "b"))
         return X_NJ.inverse() @ X_NF
 
@@ -162,7 +162,7 @@ class ConstraintTerms:
         return place, ca.vertcat(twist[:3], twist[3:] + cross(twist[:3], place.p - X.p))
 
     def quantities(self, constraint: AnyConstraint, **given: Callable[..., Any]) -> Quantities:
-        """Return the quantities in which a constraint writes its equations; `given` replaces some of the functions."""
+        """Return the quantities for the equations of a constraint; `given` replaces some of the functions."""
         choices: dict[str, Callable[..., Any]] = {
             "quantity": partial(self.quantity, constraint),
             "relative": partial(self.relative, constraint),
@@ -183,7 +183,7 @@ class ConstraintTerms:
         return ConstraintEquations(constraint, position, speed)
 
     def _is_of_speeds(self, constraint: AnyConstraint, value: Any) -> bool:
-        """Return whether equations depend on speeds; all of them must, or none."""
+        """Return whether equations depend on speeds; either all must or none."""
         terms = self.terms
         of_speeds = [ca.depends_on(value[k], terms.v) for k in range(value.shape[0])]
         of_positions = [ca.depends_on(value[k], terms.q) for k in range(value.shape[0])]
@@ -233,7 +233,7 @@ class ConstraintTerms:
 
 
 def rigid_compliances(constraints: Iterable[AnyConstraint]) -> tuple[float, ...]:
-    """Return the compliance of all constraint equations, in order; a tiny one for rigid equations makes the split unique."""
+    """Return the compliance of all constraint equations, in order; tiny for rigid ones."""
     values = np.array([value for item in constraints for value in item.row_compliance])
     yielding = values[values > 0.0]
     least = RIGID * float(np.min(yielding)) if yielding.size else 1.0

@@ -80,7 +80,7 @@ def find_aggregates(
 
 
 class _Finder:
-    """Finds the links that a constraint, an element or an actuator involves."""
+    """Find the links that a constraint, an element or an actuator involves."""
 
     def __init__(self, system: System, tree: Tree, links: Links):
         self.system, self.tree, self.items = system, tree, links.items

@@ -101,7 +101,8 @@ def _not_closed(
     if found.gap <= limit:
         outcome = f"was not closed from here, but it closes elsewhere: {values}. Start closer"
     else:
-        left = f"{np.max(np.abs(found.g)):.3g} is left, most in '{largest_rows(equations, found.g)[0]}'"
+        worst = largest_rows(equations, found.g)[0]
+        left = f"a residual of {np.max(np.abs(found.g)):.3g} remains, largest in '{worst}'"
         end = "the closest configuration found is" if found.is_minimum else "the best configuration found is"
         claim = "cannot close from this start" if found.is_minimum else "was not closed from here"
         outcome = f"{claim}: {left}; {end} {values}. Start closer, hold fewer states, or check lengths and placements"
@@ -131,8 +132,8 @@ def move_speeds(
     if np.max(left, initial=0.0) > 1e-6 * max(1.0, float(np.max(np.abs(found.q), initial=0.0))):
         worst = _equation_names(member)[int(np.argmax(left))]
         raise SolverError(
-            f"system '{sweeps.model.system.name}': no speeds keep {sweeps.model.describe(member)} closed; {np.max(left):.3g} "
-            f"is left, most in '{worst}'; hold fewer states",
+            f"system '{sweeps.model.system.name}': no speeds keep {sweeps.model.describe(member)} closed; a "
+            f"residual of {np.max(left):.3g} remains, largest in '{worst}'; hold fewer states",
             partial=found.q,
         )
     return found.q

@@ -1,4 +1,4 @@
-"""Constraint equations of an aggregate, ``J v_dot = gamma`` in its own speeds, seen from its base."""
+"""Constraint equations of an aggregate, ``J v_dot = gamma`` in its own speeds relative to its base."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Order-N equations of a tree by the articulated-body recursion, unrolled into one expression.
 
-The description, the joints' formulas (`model`) and `spatial` are common with `kane`; links, sweeps, loads and gravity are
-independent. Mass matrix, energy and outputs come from the common terms.
+The description, the formulas of joints (`model`) and `spatial` are shared with `kane`; links, sweeps, loads
+and gravity are independent. Mass matrix, energy and outputs come from the shared terms.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
     options : Options
         Options of the formulation.
     rebuild : tuple
-        How another process forms the same equations.
+        Function and arguments that form the same equations in another process.
     """
     if system.is_first_order:
         raise ModelError(

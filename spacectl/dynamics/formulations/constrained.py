@@ -1,7 +1,7 @@
 """Constrained formulations: functions around ``M v_dot = f + E lam``, ``J v_dot = gamma``.
 
 A formulation is the choice of a solver for the accelerations (`dynamics.constraints.solvers`); names, residuals, multipliers
-and reactions are common to all. The formulations without further code of their own are in this file.
+and reactions are common to all. Formulations without further code are in this file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def form_constrained(
     options : Options
         Options of the formulation.
     rebuild : tuple
-        How another process forms the same equations.
+        Function and arguments that form the same equations in another process.
     formulation : str
         Its name.
     solver : str or function

@@ -52,7 +52,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
     options : Options
         Options of the formulation.
     rebuild : tuple
-        How another process forms the same equations.
+        Function and arguments that form the same equations in another process.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def form_embedded(system: System, *, options: Options, rebuild: tuple[Any, ...])
 
 
 def why_not_embedded(system: System, active: tuple[AnyConstraint, ...]) -> str:
-    """Return what the recursion over aggregates does not support in a system; empty if it supports all."""
+    """Return the feature of a system that the recursion over aggregates does not support; empty if none."""
     if system.is_first_order:
         return "a body with a truncated order (its mass matrix is not symmetric)"
     for element in system.point_elements:

@@ -35,7 +35,7 @@ def form_kane(system: System, *, options: Options, rebuild: tuple[Any, ...]) -> 
     options : Options
         Options of the formulation.
     rebuild : tuple
-        How another process forms the same equations (for pickling).
+        Function and arguments that form the same equations in another process (for pickling).
     """
     if system.acting(options.active):
         return form_constrained(system, options=options, rebuild=rebuild, formulation="kane", solver="partition")

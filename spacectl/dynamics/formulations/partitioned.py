@@ -1,7 +1,8 @@
 """Loops opened to a tree and eliminated one by one, last to first (002): equations of minimal size.
 
-The mechanism keeps the coordinates of its tree, as in the other formulations; within the equations each loop gives its
-dependent accelerations by the others, and inertia and forces are reduced loop after loop (002 Eqs 3 to 11).
+The mechanism has the coordinates of its tree, as in the other formulations. Within the equations each loop
+expresses its dependent accelerations by the others, and inertia and forces are reduced loop by loop (002 Eqs
+3 to 11).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def form_partitioned(system: System, *, options: Options, rebuild: tuple[Any, ..
     options : Options
         Options of the formulation; `independent` names coordinates or speeds to be independent.
     rebuild : tuple
-        How another process forms the same equations.
+        Function and arguments that form the same equations in another process.
     """
     if not system.acting(options.active):
         raise ModelError(

@@ -1,7 +1,7 @@
 """Switch constraints on and off by run-time parameters: one set of equations and one native code for all stages.
 
-Each constraint gets a parameter ``name.active``. Where it is zero, its rows of J and gamma and its columns of E are zero too; the
-pivoted solvers leave zero rows out, with zero multipliers. The coordinates never change (000).
+Each constraint gets a parameter ``name.active``. If it is zero, its rows of J and gamma and its columns of E
+are zero too; the pivoted solvers omit zero rows, with zero multipliers. The coordinates never change (000).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "switch_equations",
 ]
 
-Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, what is wanted) -> x_dot, v_dot or lam
+Solved = Callable[[ca.Function, str], ca.Function]  #: (terms, name of the result) -> x_dot, v_dot or lam
 
 
 def switch_equations(eom: EquationsOfMotion, constraints: ConstraintTerms, solved: Solved) -> EquationsOfMotion:
@@ -207,7 +207,7 @@ def active_numbers(eom: EquationsOfMotion, active: Iterable[str], p: Any = None)
             raise ModelError(f"active names an {unknown_name('constraint', name, names)}")
     if not is_switchable(eom):
         raise ModelError(
-            f"system '{eom.system.name}': its equations have all their constraints always active; "
+            f"system '{eom.system.name}': all its constraints are always active; "
             "use form_equations(system, switchable=True)"
         )
     vector = np.array(eom.parameters.of(p))

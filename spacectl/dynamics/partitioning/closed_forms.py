@@ -1,8 +1,9 @@
 """Dependent coordinates of all legs with closed forms, as one function (t, q, p) -> (q, margin).
 
-Loops are solved in the order of closing, each with the coordinates of the loops before it. The target of a leg is seen from the
-body that carries the leg, along the shortest path through the tree. When the equations are formed, every closed form is
-verified at a few positions; one that does not close its loop there is not used.
+Loops are solved in the order of closing, each with the coordinates of the loops before it. The target of a
+leg is expressed in the frame of the body that carries the leg, along the shortest path through the tree. When
+the equations are formed, every closed form is verified at a few positions; one that does not close its loop
+there is not used.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def advance(terms: Terms) -> ca.Function:
 
 
 def _target(terms: Terms, leg: Leg, q: Any) -> Placement:
-    """Return the target of a leg, seen from the body that carries it: the constraint's other end, or the joint there."""
+    """Return the target of a leg relative to its carrier: the constraint's other end, or the joint there."""
     end = end_frame(terms, leg.constraint, "b" if leg.end == "a" else "a")
     if leg.is_pair:
         node = terms.tree.nodes[leg.nodes[1]]

@@ -54,7 +54,7 @@ def _rows(terms: Terms, constraints: ConstraintTerms, wanted: tuple[int, ...]) -
 
 
 def _quantities(terms: Terms, constraints: ConstraintTerms, constraint: AnyConstraint) -> Quantities:
-    """Return the quantities of a constraint, with the frame on b seen from that on a along the shortest path."""
+    """Return the quantities of a constraint, with its frame on b relative to a along the shortest path."""
 
     def relative() -> Placement:
         return seen_from(terms, *end_frame(terms, constraint, "a"), *end_frame(terms, constraint, "b"))
@@ -70,7 +70,7 @@ def end_frame(terms: Terms, constraint: AnyConstraint, end: str) -> tuple[int, P
 
 
 def seen_from(terms: Terms, one: int, X_one: Placement, two: int, X_two: Placement) -> Placement:
-    """Return a frame on body `two` seen from a frame on body `one`, along the shortest path through the tree."""
+    """Return a frame on body `two` relative to one on body `one`, along the shortest path in the tree."""
     ups, downs = path_to(terms, one), path_to(terms, two)
     while ups and downs and ups[0] == downs[0]:
         ups, downs = ups[1:], downs[1:]

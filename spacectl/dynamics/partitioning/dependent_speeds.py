@@ -1,7 +1,7 @@
 """Select the preferred dependent speeds of a mechanism, loop after loop, last to first, as they are eliminated.
 
-Each loop selects among the speeds that the loops after it have left, so that no speed is selected twice and all selected speeds
-together have the rank of all constraint equations.
+Each loop selects among the speeds that the loops after it have not selected, so that no speed is selected
+twice and all selected speeds together have the rank of all constraint equations.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def solve_sequential(
     Raises
     ------
     SolverError
-        If some motion has no inertia, or (with `check`) if an equation that was left out contradicts the others.
+        If some motion has no inertia, or (with `check`) if an omitted equation contradicts the others.
     """
     scale = speed_scales(M)
     done = eliminate(J, gamma, loops, scale)

@@ -30,7 +30,7 @@ OPEN = 1e-11  #: residual of an equation, relative to the largest coordinate (at
 
 
 def compile_positions(eom: EquationsOfMotion, method: str, p: Any, *, is_own: bool = True) -> NativeFunction:
-    """Compile (t, q, u, p) -> q with closed loops (the third argument is not used); NaN where a loop stays open.
+    """Compile (t, q, u, p) -> q with closed loops (the third argument is unused); NaN if a loop remains open.
 
     Parameters
     ----------

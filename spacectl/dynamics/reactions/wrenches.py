@@ -61,8 +61,9 @@ def find_base_wrench(
     Raises
     ------
     ModelError
-        If there is no such body, or it carries nothing; and if a rule loads the base, carried bodies and others together, so
-        that the part of the force on the base that comes from the mechanism is not defined.
+        If there is no such body, or it carries no others; and if a rule loads the base, carried bodies and
+        others together, so that the part of the force on the base that comes from the mechanism is not
+        defined.
 
     Warns
     -----
@@ -79,7 +80,7 @@ def find_base_wrench(
     carriers = {part.name: part.on.split(".")[0] for part in parts}
     carried = [part for part in parts if _same(carriers[part.name], base, roots)]
     if not carried:
-        raise ModelError(f"find_base_wrench: nothing is carried by '{base}'; name the body that carries the mechanism")
+        raise ModelError(f"find_base_wrench: '{base}' carries no bodies; name the carrier of the mechanism")
     state = np.asarray(x, dtype=float)
     q, v = state[: eom.n_q], state[eom.n_q :]
     command = np.zeros(eom.n_u) if u is None else np.asarray(u, dtype=float)

@@ -1,1 +1,1 @@
-"""Order-N recursion over a tree: links, sweeps, their C kernels and the reference implementations of these."""
+"""Order-N recursion over a tree: links, sweeps, C kernels and their reference implementations."""

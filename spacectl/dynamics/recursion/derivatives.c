@@ -1,4 +1,5 @@
-/* Exact linearisation of forward dynamics by recursion over elementary joints (reference implementation: tests/oracles/recursion).
+/* Exact linearisation of forward dynamics by recursion over elementary joints.
+ * The reference implementation is in tests/oracles/recursion.
  *
  * Everything is in root axes about a reference point near the bodies. element.h, element_loads.h, composite.c, path.h and inverse.h
  * precede this text, and before them factor.h and the generated load steps. */
@@ -7,10 +8,10 @@ static void sc_scale_rows(const double *G, const double *s, double *out) { /* ou
     for (int i = 0; i < 6; i++) out[i] -= sc_dot6(G + 6 * i, s);
 }
 
-/* Columns of the right-hand side: by q, v and u, filled up to whole strips. */
+/* Columns of the right-hand side: by q, v and u, padded to whole strips. */
 static int sc_width(const sc_elements *tree) { return ((int)(2 * tree->n_v + tree->n_u) + 3) / 4 * 4; }
 
-/* Doubles for M, or for what stands for it. */
+/* Doubles for M, or for the recursive solver that replaces it. */
 static long long sc_matrix_size(const sc_elements *tree) {
     return tree->n_v * (tree->recursive ? SC_SPEED + 6 * SC_STRIP : tree->n_v);
 }
@@ -64,7 +65,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
     for (long long i = 0; i < tree->n_elements; i++)
         for (int k = 0; k < 6; k++) all[i].f[k] += all[i].bias[k] - all[i].load[k];
 
-    for (long long i = tree->n_elements - 1; i >= 0; i--) { /* inward: carried inertia, force; M and h */
+    for (long long i = tree->n_elements - 1; i >= 0; i--) { /* inward: composite inertia and force; M and h */
         sc_element *e = all + i;
         const int parent = tree->parent[i], count = sc_columns(tree->kind[i]), at = tree->v[i];
         if (parent >= 0) {
@@ -88,7 +89,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
     if (is_dense) sc_solve(n, M, v_dot);
     else {
         sc_connect(tree, speeds, strip);
-        memset(rhs, 0, (size_t)n * 4 * sizeof(double)); /* v_dot with three columns beside it */
+        memset(rhs, 0, (size_t)n * 4 * sizeof(double)); /* v_dot, padded with three columns */
         for (int k = 0; k < n; k++) rhs[4 * k] = v_dot[k];
         sc_sweep_many(n, speeds, 4, rhs, strip);
         for (int k = 0; k < n; k++) v_dot[k] = rhs[4 * k];
@@ -125,7 +126,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         for (int c = 0; c < count; c++) {
             const double *s = e->S + 6 * c, *s1 = e->S1 + 6 * c, *s2 = e->S2 + 6 * c, *s_dot = e->S_dot + 6 * c;
             double by_q[6], by_v[6], felt[6], sum[6], back[3], turned[6], pulled[6];
-            /* what a displacement and a speed of this joint do to the forces of all it carries */
+            /* effect of a displacement and a speed of this joint on the force of the composite body */
             sc_momentum(e->M, e->H, e->K, s2, by_q);
             for (int k = 0; k < 6; k++) sum[k] = s1[k] + s_dot[k];
             sc_momentum(e->M, e->H, e->K, sum, by_v);
@@ -142,7 +143,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
             if (has_gradient) sc_scale_rows(e->G, s, by_q);
             sc_force(s, e->f, turned);
             for (int k = 0; k < 6; k++) turned[k] += by_q[k];
-            /* the same, read from the force's side: rows of this joint */
+            /* rows of this joint: effect of inboard displacements and speeds on its generalised force */
             sc_momentum(e->M, e->H, e->K, s, felt);
             sc_cross(e->l, s + 3, back);
             for (int k = 0; k < 3; k++) back[k] = e->E[k] * s[0] + e->E[3 + k] * s[1] + e->E[6 + k] * s[2] + 2.0 * back[k];

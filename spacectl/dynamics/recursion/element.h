@@ -1,4 +1,5 @@
-/* One elementary joint with what it carries: data, products of twists and wrenches, placement and inertia. */
+/* Elementary joints: data, products of twists and wrenches, placement and inertia. "Composite" refers to an
+ * element together with all elements outboard of it. */
 
 #include <string.h>
 
@@ -36,11 +37,11 @@ typedef struct {
     double S[18], S1[18], S2[18], S_dot[18]; /* up to three columns, one after the other */
     double V[6], A[6];
     double m, h[3], J[6];    /* own inertia about the reference point */
-    double M, H[3], K[6];    /* carried inertia */
-    double E[9], l[3];       /* carried gyroscopic terms */
+    double M, H[3], K[6];    /* composite inertia */
+    double E[9], l[3];       /* composite gyroscopic terms */
     double bias[6], load[6]; /* V x* I V, external wrench */
-    double f[6];             /* carried force */
-    double G[36];            /* carried derivative of the loads */
+    double f[6];             /* composite force */
+    double G[36];            /* composite derivative of the loads */
 } sc_element;
 
 static inline void sc_cross(const double *a, const double *b, double *c) {
@@ -199,7 +200,7 @@ static void sc_gyroscopic(const sc_element *e, const double *momentum, double *E
 }
 
 /* Placements of all elements. Each tree attached to the root has a reference point of its own, on its first body: far
- * from the root's origin (in an orbit, in a formation) moments about that origin would lose their digits. */
+ * from the root's origin (in an orbit, in a formation) moments about that origin would lose accuracy. */
 static void sc_place_all(const sc_elements *tree, sc_element *all, const double *q) {
     for (long long i = 0; i < tree->n_elements; i++)
         sc_placement(tree, i, q + tree->q[i], tree->parent[i] < 0 ? 0 : all + tree->parent[i], all + i);

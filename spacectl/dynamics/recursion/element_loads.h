@@ -71,7 +71,7 @@ static void sc_element_loads(const sc_elements *tree, sc_element *all, const dou
         double at[3], d_root[3], *wrench = unit + 6 * k;
         sc_unit_wrench(tree, all, k, at, d_root, wrench);
         for (int j = 0; j < 6; j++) e->load[j] += input * wrench[j];
-        if (which[3]) /* a direction fixed in the root turns against the body: -(w x d), at a point of the body */
+        if (which[3]) /* direction fixed in the root, as seen from the turning body: -(w x d), at its point */
             for (int j = 0; j < 3; j++) {
                 double w[3] = {0.0, 0.0, 0.0}, turn[3], moment[3];
                 w[j] = 1.0;

@@ -1,6 +1,6 @@
-"""Elementary joints of a tree as data for the native kernels: turns about z, slides along z and free turns.
+"""Elementary joints of a tree as data for the native kernels: rotations about z, translations along z and free rotations.
 
-Joints declare the elements of which they consist (`Joint.elements`); links between the elements of one joint have no mass.
+A joint declares its elements (`Joint.elements`); links between the elements of one joint have no mass.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["BALL", "SLIDE", "TURN", "Element", "ElementData", "ElementStruct", "
 
 @dataclass(frozen=True)
 class Element:
-    """An elementary joint and the link behind it (massless but for the last of a joint).
+    """An elementary joint and its outboard link (massless except for the last of a joint).
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def form_elements(links: Links) -> Elements:
 
 
 def serves_derivatives(system: System) -> bool:
-    """Return whether the derivative recursion serves a system: a plain tree whose joints consist of elementary ones."""
+    """Return whether the derivative recursion supports a system: a plain tree of joints with elements."""
     return serves_tree(system) and all(_has_elements(part.joint) for part in system.tree if part.joint.speeds)
 
 
@@ -101,7 +101,7 @@ def _sequence(link: Link) -> JointSequence:
     joint = link.node.part.joint
     if not _has_elements(joint):
         kind = type(joint).__name__
-        raise ModelError(f"the derivative recursion does not know {kind} joints; define {kind}.elements")
+        raise ModelError(f"the derivative recursion does not support {kind} joints; define {kind}.elements")
     return joint.elements(link.n)
 
 

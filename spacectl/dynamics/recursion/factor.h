@@ -1,4 +1,5 @@
-/* Factorisation of symmetric positive definite matrices; reference implementation in tests/oracles/recursion. Row-major, in place. */
+/* Factorisation of symmetric positive definite matrices, row-major, in place. The reference implementation is
+ * in tests/oracles/recursion. */
 #ifndef SC_FACTOR_H
 #define SC_FACTOR_H
 
@@ -24,7 +25,7 @@ static int sc_factor(int n, double *M) {
     return -1;
 }
 
-/* Solves with the factors above; b becomes the solution. */
+/* Solve with these factors; b is overwritten by the solution. */
 static void sc_solve(int n, const double *M, double *b) {
     for (int j = 0; j < n; j++)
         for (int k = 0; k < j; k++) b[j] -= M[j * n + k] * b[k];
@@ -59,7 +60,7 @@ static inline void sc_solve_columns(int n, const double *M, int m, double *B, in
     }
 }
 
-/* Many right-hand sides at once: B is row-major (n, m), and becomes the solution. */
+/* Solve for many right-hand sides: B is row-major (n, m), and is overwritten by the solution. */
 static void sc_solve_many(int n, const double *M, int m, double *B) {
     int at = 0;
     for (; at + 16 <= m; at += 16) sc_solve_columns(n, M, m, B, at, 16);

@@ -1,9 +1,11 @@
-/* Solutions of M X = B by recursion over the tree, for any number of columns, without forming M (reference implementation: tests/oracles/recursion).
+/* Solutions of M X = B by recursion over the tree, for any number of columns, without forming M. The
+ * reference implementation is in tests/oracles/recursion.
  *
- * Each speed is one joint of a chain of articulated bodies: its inertia I gives U = I s and D = s'U, and what its parent
- * feels is I - U U' / D. Inward the wrench of a column grows by U (b - s'w) / D, outward x = (b - s'w - U'a) / D. With
- * B = 1 this is the inverse of M. Inertias are taken about each element's own point, which keeps their digits in long
- * chains; columns about the reference point of the tree, where neighbours need no transformation. */
+ * Each speed is one joint of a chain of articulated bodies. The articulated inertia I gives U = I s and D =
+ * s'U; the joint transmits I - U U' / D to its parent. The inward sweep adds U (b - s'w) / D to the wrench w
+ * of a column, the outward sweep computes x = (b - s'w - U'a) / D. With B = 1 this is the inverse of M.
+ * Inertias are taken about each element's own point, which preserves accuracy in long chains. Columns are
+ * taken about the reference point of the tree, so that neighbours need no transformation. */
 
 /* One speed: twist and momentum about the reference point. */
 typedef struct {
@@ -40,8 +42,8 @@ static void sc_articulated_times(const sc_articulated *I, const double *s, doubl
     }
 }
 
-/* I - U U' / D */
-static void sc_give_way(sc_articulated *I, const double *U, double D_inv) {
+/* I - U U' / D: the inertia that a joint transmits to its parent. */
+static void sc_condense(sc_articulated *I, const double *U, double D_inv) {
     int n = 0;
     for (int i = 0; i < 3; i++) {
         const double a = D_inv * U[i], c = D_inv * U[3 + i];
@@ -76,7 +78,7 @@ static void sc_add_moved(const sc_articulated *I, const double *r, sc_articulate
 }
 
 /* Eliminate all speeds, tips first; S of the elements must be known. `room` holds 21 doubles for each element.
- * Returns a speed against which nothing has inertia, or -1. */
+ * Returns the first speed along which no body has inertia, or -1. */
 static int sc_eliminate(const sc_elements *tree, const sc_element *all, sc_speed *speeds, double *room) {
     sc_articulated *inertias = (sc_articulated *)room;
     long long place = tree->n_v;
@@ -92,9 +94,9 @@ static int sc_eliminate(const sc_elements *tree, const sc_element *all, sc_speed
             sc_articulated_times(I, s, U);
             const double D = sc_dot6(s, U), *all_of = tree->kind[i] == SC_SLIDE ? I->C : I->A;
             at->v = tree->v[i] + c;
-            if (!(D > 1e-15 * (all_of[0] + all_of[3] + all_of[5]))) return (int)at->v; /* nothing but rounding */
+            if (!(D > 1e-15 * (all_of[0] + all_of[3] + all_of[5]))) return (int)at->v; /* zero to rounding */
             at->D_inv = 1.0 / D;
-            sc_give_way(I, U, at->D_inv);
+            sc_condense(I, U, at->D_inv);
             memcpy(at->S, e->S + 6 * c, sizeof at->S);
             memcpy(at->U, U, sizeof U);
             sc_cross_add(e->p, U + 3, at->U);
@@ -108,7 +110,7 @@ static int sc_eliminate(const sc_elements *tree, const sc_element *all, sc_speed
     return -1;
 }
 
-/* Inboard and outboard relations among the speeds. */
+/* Set `parent`, `carries` and `is_last` of all speeds. */
 static void sc_connect(const sc_elements *tree, sc_speed *speeds, double *room) {
     long long *last = (long long *)(void *)room, place = 0; /* last speed of each element */
     for (long long k = 0; k < tree->n_v; k++) speeds[k].carries = 0;
@@ -123,7 +125,7 @@ static void sc_connect(const sc_elements *tree, sc_speed *speeds, double *room) 
     }
 }
 
-/* `lanes` times four columns from column `at` of a row-major B (n, m) become the solution. */
+/* Solve for `lanes` times four columns, from column `at` of a row-major B (n, m), in place. */
 static inline void sc_sweep_columns(int n, const sc_speed *speeds, int m, double *B, int at, sc_four *room, const int lanes) {
     sc_four x[SC_STRIP / 4];
     for (int k = n - 1; k >= 0; k--) { /* inward: wrenches w */
@@ -165,7 +167,8 @@ static inline void sc_sweep_columns(int n, const sc_speed *speeds, int m, double
     }
 }
 
-/* All columns of a row-major B (n, m), m a multiple of four; `room` holds 6 * SC_STRIP doubles for each speed. */
+/* Solve for all columns of a row-major B (n, m) in place, m a multiple of four; `room` has 6 * SC_STRIP
+ * doubles a speed. */
 static void sc_sweep_many(int n, const sc_speed *speeds, int m, double *B, double *room) {
     sc_four *fours = (sc_four *)(void *)room;
     int at = 0;

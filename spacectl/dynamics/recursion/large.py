@@ -1,4 +1,4 @@
-"""Numeric calls of large trees through the order-N sweep, so that no expression of their size is ever built."""
+"""Numeric calls of large trees by the order-N sweep, without building expressions of their size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spacectl.model.system import System
 __all__ = ["LargeTree"]
 
 _log = logging.getLogger(__name__)
-_KEPT = 4  # parameter vectors whose trees are kept
+_CACHED = 4  # parameter vectors whose trees are cached
 
 
 class LargeTree:
@@ -44,7 +44,7 @@ class LargeTree:
             except SolverError as error:
                 _log.warning("large tree in numpy, which is slower: %s", str(error).splitlines()[0])
                 self._trees[key] = TreeReference(self.system, self.parameters, p)
-            while len(self._trees) > _KEPT:
+            while len(self._trees) > _CACHED:
                 self._trees.popitem(last=False)
         self._trees.move_to_end(key)
         return self._trees[key]
@@ -58,7 +58,7 @@ class LargeTree:
         return [self.tree(p).v_dot(q, v, u)[:, None]]
 
     def bias(self, t: Any, q: Any, v: Any, p: np.ndarray) -> list[np.ndarray]:
-        """Return h, as the forces of a motion without acceleration."""
+        """Return h: the generalised forces of a motion without acceleration."""
         tree = self.tree(p)
         return [tree.tau(q, v, np.zeros(tree.n_v))[:, None]]
 
@@ -83,6 +83,6 @@ class LargeTree:
         return [np.stack(columns, axis=1) if columns else np.zeros((tree.n_v, 0))]
 
     def calls(self) -> dict[str, Any]:
-        """Return the calls by function name."""
+        """Return the calls, keyed by function name."""
         names = ("x_dot", "v_dot", "bias", "inverse_dynamics", "mass_matrix", "input_map")
         return {name: getattr(self, name) for name in names}

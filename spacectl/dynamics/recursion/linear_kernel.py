@@ -25,8 +25,8 @@ Solver = Literal["auto", "dense", "recursive"]
 class LinearTerms(NamedTuple):
     """v_dot (n_v,), and its derivatives by tangent coordinates (n_v, n_v), speeds (n_v, n_v) and inputs (n_v, n_u).
 
-    Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes:
-    their rates are the speeds.
+    Tangent coordinates are the coordinates themselves, or for a quaternion the rotation vector in child axes.
+    Their rates are the speeds.
     """
 
     v_dot: np.ndarray
@@ -36,7 +36,7 @@ class LinearTerms(NamedTuple):
 
 
 class LinearKernel:
-    """Native linearisation of one system for given parameters p. Not to be shared between threads.
+    """Native linearisation of one system for given parameters p. Do not share an instance between threads.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class LinearKernel:
 
     @property
     def run(self) -> Callable[[], Any]:
-        """Evaluate on what q, v and u hold, into `terms`, without copies; 0 if M is positive definite."""
+        """Evaluate at the contents of q, v and u into `terms`; return 0 if M is positive definite."""
         return self.call.run
 
     def linearise(self, q: Any, v: Any, u: Any = ()) -> LinearTerms:

@@ -1,6 +1,6 @@
-"""Forces of springs and tethers between points, for the order-N recursion: from the links' own motion to their loads.
+"""Forces of springs and tethers between points, for the order-N recursion: link motion to loads.
 
-Shares with `points` only the elements' laws (`model`) and `spatial`.
+This module shares only the elements' laws (`model`) and `spatial` with `points`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["LinkPoints"]
 
 @dataclass(frozen=True)
 class _Point:
-    """A point that moves: its link, its frame there (axes of the carrying frame), and where and how fast it is."""
+    """A moving point: its link, its frame in the link (axes of the carrying frame), position and velocity."""
 
     link: int
     X_FA: Placement
@@ -63,7 +63,7 @@ class LinkPoints:
         self.links, self.motions, self.placements, self.root_rate = links, motions, placements, root_rate
 
     def add_loads(self, t: Any, q: Any, v: Any, loads: list[Any], modal: dict[int, Any]) -> None:
-        """Add the wrenches about F and the forces on the modes to what is there."""
+        """Add the wrenches about F to `loads` and the modal forces to `modal`."""
         for element in self.system.point_elements:
             points = self._points(element, q, v)
             if not points:
@@ -80,7 +80,7 @@ class LinkPoints:
                     modal[point.link] = modal[point.link] + point.attachment.S.T @ at_frame
 
     def drift(self, t: Any, q: Any, v: Any) -> Any:
-        """Return what to subtract from the joints' own rates, shape (n_q,)."""
+        """Return the drift, shape (n_q,), to be subtracted from the coordinate rates of the joints."""
         rates = ca.SX.zeros(q.shape[0])
         places = {node.part.joint_name: node.q for node in self.tree.nodes}
         for element in self.system.point_elements:

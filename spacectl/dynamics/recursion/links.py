@@ -1,7 +1,7 @@
-"""Links for the order-N recursion: moving bodies with what is fixed to them, referred to their joint's child frame F.
+"""Links for the order-N recursion: moving bodies and the parts fixed to them, in their joint's child frame F.
 
-Taking F as the body's frame removes the child-side placement from every sweep; parts on fixed joints are merged into
-the link that carries them. A flexible body keeps its own frame. This module and `recursion` share no mechanics with
+With F as the body's frame, no sweep needs the child-side placement. Parts on fixed joints are merged into the
+link that carries them. A flexible body retains its own frame. This package shares no mechanics with
 `kinematics` and `terms`.
 """
 
@@ -33,13 +33,13 @@ class Link:
     X_PJ : Placement
         Of the joint's frame J in the parent link's frame.
     n : mapping
-        The joint's numbers.
+        The joint's parameters.
     inertia : Inertia
         Of all members, about F, in F axes.
     members : list of (Placement, mass properties)
         Body frames in F, for gravity and loads.
     kind : {"joint", "fixed", "modal", "prescribed"}
-        What it adds to its parent's motion: a joint, nothing, (a flexible body itself) modes, or a given motion.
+        Motion relative to its parent: by a joint, none, by modes (a flexible body itself), or prescribed.
     frame : str
         The frame on a flexible parent that carries it; empty on a rigid one.
     """
@@ -68,9 +68,9 @@ class Links:
 
 
 def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, Any] | None = None) -> Links:
-    """Return the links of a tree; a flexible body on a joint makes two, its massless joint and itself.
+    """Return the links of a tree; a flexible body on a joint gives two, its massless joint and itself.
 
-    `lengths` are the deployed lengths of tethers (`line_lengths`), for systems that have some.
+    `lengths` are the deployed lengths of tethers (`line_lengths`), for systems with tethers.
     """
     items: list[Link] = []
     body: list[tuple[int, Placement]] = []
@@ -82,7 +82,7 @@ def form_links(tree: Tree, numbers: Numbers, like: Any, lengths: Mapping[str, An
         X_PJ = X_PA @ Placement(n["rotation"], n["at"])
         X_FB = Placement(n["child_rotation"], n["child_at"]).inverse()
         joint = node.part.joint
-        if joint.is_axial:  # turn J and F so that the joint's axis is their third: S becomes a constant unit vector
+        if joint.is_axial:  # rotate J and F so that z is the joint's axis: S becomes a constant unit vector
             Q = Placement(frame_along(n["axis"]), zeros(3, like))
             X_PJ, X_FB = X_PJ @ Q, Q.inverse() @ X_FB
             n = {**n, "axis": constant((0.0, 0.0, 1.0), like)}

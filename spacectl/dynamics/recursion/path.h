@@ -1,4 +1,5 @@
-/* The joints between the root and one element, side by side: products of one force with all of their twists at once. */
+/* The joints between the root and one element in adjacent columns: multiply a force by all of their twists in
+ * one pass. */
 
 typedef double sc_four __attribute__((vector_size(32), aligned(8))); /* gcc and clang; any alignment of doubles */
 
@@ -41,7 +42,8 @@ static void sc_path_push(const sc_elements *tree, const sc_element *all, long lo
     path->elements[path->n_elements++] = i;
 }
 
-/* Make the path end with element i: cut it where the two part, then add what is missing. */
+/* Make the path end with element i: remove the elements that are not inboard of i, then append the missing
+ * ones. */
 static void sc_path_to(const sc_elements *tree, const sc_element *all, long long i, sc_path *path) {
     const int parent = tree->parent[i];
     while (path->n_elements > 0 && path->elements[path->n_elements - 1] > parent) /* parents come first */
@@ -70,7 +72,7 @@ static void sc_path_rows(const sc_path *path, const double *back, const double *
     }
 }
 
-/* For the first `depth` twists of the path: minus their products with two forces. */
+/* For the first `depth` twists of the path: the negative products with two forces. */
 static void sc_path_columns(const sc_path *path, long long depth, const double *first, const double *second) {
     for (long long at = 0; at < depth; at += 4) {
         const double *t = path->columns + at;

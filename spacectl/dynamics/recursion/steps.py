@@ -1,9 +1,9 @@
 """The recursion's steps for one link, as C functions generated from the same formulas as the unrolled code.
 
 For every joint kind there is an outward step (placement, twist, bias), an inward step (eliminate the joint's speeds)
-and an acceleration step; for environments with their own gravity there is a load step. They depend on no model, so
-one small library serves every tree. steps.c is the text for the kinds of spacectl itself; where a user has registered others,
-it is generated anew.
+and an acceleration step; for environments with their own gravity there is a load step. They do not depend on the model: one
+small library is shared by all trees. steps.c is the text for the kinds of spacectl itself; if a user has registered others, it is
+generated anew.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _UPPER = [(i, j) for i in range(3) for j in range(i, 3)]
 
 @dataclass(frozen=True)
 class StepKind:
-    """Name of a kind of step, its numbers of coordinates and speeds, and how many entries of S are kept."""
+    """Name of a kind of step; its numbers of coordinates, speeds and stored entries of S."""
 
     name: str
     n_q: int
@@ -57,7 +57,7 @@ class StepKind:
 
 
 def kind_name(joint: Joint) -> str:
-    """Return the kind of step that serves a joint."""
+    """Return the name of the kind of step for a joint."""
     return "".join([type(joint).__name__, *map(str, joint.structure)])
 
 
@@ -67,7 +67,7 @@ def has_step(joint: Joint) -> bool:
 
 
 def joint_record(joint: Joint, n: Mapping[str, Any]) -> list[Any]:
-    """Return the parameters of a joint in the order of its record: all but an axis, which is the third of its frame."""
+    """Return the parameters of a joint in the order of its record, without its axis, z of its frame."""
     return [np.ravel(n[key]) for key in _recorded(joint)]
 
 
@@ -89,7 +89,7 @@ def _values(joint: Joint) -> dict[str, np.ndarray]:
 
 @cache
 def gravities() -> dict[str, Environment]:
-    """Return an example of each kind of environment whose gravity is a load on the bodies that does not depend on time."""
+    """Return an example of each kind of environment with gravity as a time-independent load on the bodies."""
     examples = {name: kind(**kind.example) for name, kind in ENVIRONMENTS.items() if _pulls(kind)}
     return {name: example for name, example in examples.items() if example.is_steady}
 
@@ -99,7 +99,7 @@ def _pulls(kind: type[Environment]) -> bool:
 
 
 def gravity_index(environment: Environment) -> int | None:
-    """Return the index of the gravity among `gravities`; -1 if it is no load, None if there is no step for it."""
+    """Return the index of the gravity among `gravities`: -1 if it is no load, None if it has no step."""
     if not environment.is_steady:
         return None
     if not _pulls(type(environment)):
@@ -168,7 +168,7 @@ def generate_steps() -> str:
 
 
 def _joint_steps(joint: Joint) -> list[ca.Function]:
-    """Return the steps of one joint kind; a constant S is part of the code, else it is kept between steps."""
+    """Return the steps of one joint kind; a constant S is part of the code, others are stored."""
     n_v = len(joint.speeds)
     sym = ca.SX.sym
     q, v, v_dot, record, parent = (
@@ -196,22 +196,26 @@ def _joint_steps(joint: Joint) -> list[ca.Function]:
     )
 
     I_s, tau = sym("I", 21), sym("tau", n_v)
-    gone = eliminate(unpack_inertia(I_s), w_s, seen, tau)
+    eliminated = eliminate(unpack_inertia(I_s), w_s, seen, tau)
     inward = _function(
         f"sc_inward_{name}",
         [I_s, w_s, X_s, S_s, c_s, tau],
         [
-            ca.vertcat(*gone.U),
-            ca.vertcat(*gone.D_inv),
-            ca.vertcat(*gone.force),
-            pack_inertia(gone.inertia.seen_from(seen.X)),
-            pull_wrench(seen.X, gone.wrench),
+            ca.vertcat(*eliminated.U),
+            ca.vertcat(*eliminated.D_inv),
+            ca.vertcat(*eliminated.force),
+            pack_inertia(eliminated.inertia.seen_from(seen.X)),
+            pull_wrench(seen.X, eliminated.wrench),
         ],
     )
 
     U_s, D_inv, f_s = sym("U", 6 * n_v), sym("D_inv", n_v), sym("f", n_v)
     known = Elimination(
-        [U_s[6 * k : 6 * k + 6] for k in range(n_v)], ca.vertsplit(D_inv), ca.vertsplit(f_s), gone.inertia, gone.wrench
+        [U_s[6 * k : 6 * k + 6] for k in range(n_v)],
+        ca.vertsplit(D_inv),
+        ca.vertsplit(f_s),
+        eliminated.inertia,
+        eliminated.wrench,
     )
     A, rates = accelerate(seen, known, parent)
     accelerated = _function(f"sc_accelerate_{name}", [parent, X_s, S_s, c_s, U_s, D_inv, f_s], [A, ca.vertcat(*rates)])
@@ -248,7 +252,7 @@ def _gravity_steps(name: str, example: Environment) -> list[ca.Function]:
 
 
 def _link(joint: Joint, record: Any) -> Any:
-    """Return a link (as far as `move` needs it) whose numbers are the entries of a record."""
+    """Return a link, with the fields that `move` reads, whose parameters are the entries of a record."""
     mass, first, inertia, extra = record[12], record[13:16], record[16:22], record[22:28]
     n: dict[str, Any] = {"axis": ca.SX(ca.DM([0.0, 0.0, 1.0]))} if joint.is_axial else {}
     at, sizes = 0, {key: value.size for key, value in _values(joint).items()}

@@ -1,7 +1,7 @@
-/* Order-N sweeps over a tree of links, driven by data: each link calls the generated steps of its joint kind.
+/* Data-driven order-N sweeps over a tree of links: each link calls the generated steps of its joint kind.
  *
- * A sc_tree is filled by Python (tree_data.py). Each evaluation needs `n_work` doubles of its own, so trees are
- * shared between threads. Generated steps (sc_out, sc_inward, ...) and their tables precede this text. */
+ * An sc_tree is filled by Python (tree_data.py). Each evaluation has its own `n_work` doubles, so that
+ * threads can share a tree. Generated steps (sc_out, sc_inward, ...) and their tables precede this text. */
 
 #include <string.h>
 
@@ -113,7 +113,7 @@ static void sc_loads(const sc_tree *tree, double *work, const double *u, double 
     }
 }
 
-/* v_dot for given q, v, u; work holds n_work doubles. */
+/* v_dot for given q, v, u; `work` has n_work doubles. */
 void sc_tree_v_dot(const sc_tree *tree, double *work, const double *q, const double *v, const double *u, double *v_dot) {
     double *tau = work, felt[21], carried[6];
     memset(tau, 0, (size_t)tree->n_v * sizeof(double));

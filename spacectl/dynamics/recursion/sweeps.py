@@ -1,7 +1,8 @@
 """Order-N forward and inverse dynamics of a tree (004; articulated-body recursion).
 
-Three sweeps: outward for motion, inward for articulated inertia and bias forces, outward for accelerations. A joint
-with several speeds is eliminated one speed at a time, which is the same as factorising its small mass matrix.
+Three sweeps: outward for motion, inward for articulated inertia and bias forces, outward for accelerations. A
+joint with several speeds is eliminated one speed at a time, which is equivalent to factorising its small mass
+matrix.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ __all__ = [
 class LinkMotion:
     """Outward step of one link: placement in its carrying frame, S (a list of columns), twist and bias acceleration.
 
-    A link on a flexible parent has `attachment` (how its carrying frame moves) and `carrier_bias` (the acceleration of
-    that frame with the parent's and its modes' at rest); a flexible body has its `modal` inertia and `rates`.
+    A link on a flexible parent has `attachment`, the motion of its carrying frame, and `carrier_bias`, the
+    acceleration of that frame for zero accelerations of the parent and its modes. A flexible body has its
+    `modal` inertia and `rates`.
     """
 
     X: Placement
@@ -49,9 +51,9 @@ class LinkMotion:
 
 @dataclass(frozen=True)
 class Elimination:
-    """Inward step of one link: for each speed U = I s, 1 / D and the remaining force; what acts on the parent.
+    """Inward step of one link: U = I s, 1 / D and remaining force of each speed; load on the parent.
 
-    `lower` holds, for each mode, its coupling to the modes before it.
+    `lower` is the coupling of each mode to the modes before it.
     """
 
     U: list[Any]
@@ -74,7 +76,7 @@ def move(link: Link, q: Any, v: Any, parent_twist: Any) -> LinkMotion:
 
 
 def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau: Any) -> Elimination:
-    """Eliminate the joint's speeds, last to first; return the inertia and the force that the parent experiences.
+    """Eliminate the joint's speeds, last to first; return the inertia and force transmitted to the parent.
 
     ``U = I s``, ``D = s' U``, ``f = tau - s' w``; ``I <- I - U U' / D``, ``w <- w + U f / D``; then ``w <- w + I c``.
     """
@@ -94,11 +96,11 @@ def eliminate(inertia: ArticulatedInertia, wrench: Any, motion: LinkMotion, tau:
     return Elimination(U, D_inv, force, inertia, wrench + inertia @ motion.bias)
 
 
-def accelerate(motion: LinkMotion, gone: Elimination, parent_acceleration: Any) -> tuple[Any, list[Any]]:
+def accelerate(motion: LinkMotion, eliminated: Elimination, parent_acceleration: Any) -> tuple[Any, list[Any]]:
     """Return the acceleration of a link and of its speeds, first to last: ``v_dot = (f - U' A) / D``."""
     A = move_twist(motion.X, parent_acceleration) + motion.bias
     rates = []
-    for s, U, D_inv, f in zip(motion.S, gone.U, gone.D_inv, gone.force, strict=True):
+    for s, U, D_inv, f in zip(motion.S, eliminated.U, eliminated.D_inv, eliminated.force, strict=True):
         rate = D_inv * (f - dot(U, A))
         A = A + s * rate
         rates.append(rate)
@@ -135,7 +137,7 @@ def move_all(links: list[Link], t: Any, q: Any, v: Any, root_twist: Any) -> list
 def bias_loads(
     links: list[Link], motions: list[LinkMotion], loads: list[Any], modal: Mapping[int, Any]
 ) -> tuple[list[Any], dict[int, Any]]:
-    """Return the wrenches of the motion without accelerations, less external loads; and modal forces likewise, by link."""
+    """Return, by link, the wrenches and modal forces of unaccelerated motion, less external loads."""
     wrenches, forces = [], dict(modal)
     for i, (link, motion, load) in enumerate(zip(links, motions, loads, strict=True)):
         if motion.modal is None:
@@ -156,17 +158,19 @@ def eliminate_all(
     wrenches, forces = list(wrenches), dict(modal or {})
     coupling = {i: columns_of(at.modal) for i, (_, at) in enumerate(pairs) if at.modal is not None}
     mass = {i: at.modal.M for i, (_, at) in enumerate(pairs) if at.modal is not None}
-    gone: list[Any] = [None] * len(links)
+    eliminated: list[Any] = [None] * len(links)
     for i in reversed(range(len(links))):
         link, motion = pairs[i]
         if motion.modal is None:
-            gone[i] = eliminate(inertias[i], wrenches[i], motion, tau[link.speeds])
+            eliminated[i] = eliminate(inertias[i], wrenches[i], motion, tau[link.speeds])
         else:
-            gone[i] = eliminate_modes(inertias[i], wrenches[i], coupling[i], mass[i], tau[link.speeds] - forces[i])
+            eliminated[i] = eliminate_modes(
+                inertias[i], wrenches[i], coupling[i], mass[i], tau[link.speeds] - forces[i]
+            )
         parent = link.parent
         if parent == ROOT:
             continue
-        inertia, wrench = gone[i].inertia.seen_from(motion.X), pull_wrench(motion.X, gone[i].wrench)
+        inertia, wrench = eliminated[i].inertia.seen_from(motion.X), pull_wrench(motion.X, eliminated[i].wrench)
         if motion.attachment is not None:
             S, X = motion.attachment.S, motion.attachment.X_BA
             wrench = wrench + inertia @ motion.carrier_bias
@@ -177,7 +181,7 @@ def eliminate_all(
             inertia, wrench = inertia.seen_from(X), pull_wrench(X, wrench)
         inertias[parent] = inertias[parent] + inertia
         wrenches[parent] = wrenches[parent] + wrench
-    return gone
+    return eliminated
 
 
 def eliminate_modes(
@@ -208,10 +212,10 @@ def forward_dynamics(
 ) -> list[Any]:
     """Return the rates of the speeds, link by link in order, for generalised forces and external wrenches (F axes)."""
     wrenches, forces = bias_loads(links, motions, loads, modal or {})
-    gone = eliminate_all(links, motions, tau, wrenches, forces)
+    eliminated = eliminate_all(links, motions, tau, wrenches, forces)
     accelerations: list[Any] = []
     by_link: list[list[Any]] = []
-    for link, motion, elimination in zip(links, motions, gone, strict=True):
+    for link, motion, elimination in zip(links, motions, eliminated, strict=True):
         above = root_acceleration if link.parent == ROOT else accelerations[link.parent]
         if motion.attachment is not None:
             above = carried_acceleration(motion, above, by_link[link.parent])

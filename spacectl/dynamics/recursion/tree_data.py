@@ -1,6 +1,6 @@
 """A tree as data for the native sweep: flat arrays and one struct, for given parameters p.
 
-Uses the same `form_links` as the unrolled recursion, on numbers instead of symbols.
+The links come from the same `form_links` as those of the unrolled recursion, with numbers instead of symbols.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _record(link: Link) -> np.ndarray:
 
 
 def _rooms(kinds: np.ndarray, n_v: int, placements: bool) -> tuple[np.ndarray, int]:
-    """Start of each link's share of the work array (behind tau), and the length of the whole."""
+    """Return the start of each link's share of the work array (after tau), and the total length."""
     sizes = [57 + kind.n_s + 8 * kind.n_v + (12 if placements else 0) for kind in step_kinds()]
     shares = np.array([sizes[kind] for kind in kinds], dtype=np.int64)
     ends = n_v + np.cumsum(shares)
@@ -145,14 +145,14 @@ def environment_arrays(system: System, numbers: Numbers, t: float = 0.0) -> dict
 
 
 def serves_tree(system: System) -> bool:
-    """Return whether the data-driven kernels serve a system: a plain tree, all of whose kinds they know."""
+    """Return whether the data-driven kernels support a system: a plain tree of known joints and gravity."""
     return system.is_plain and knows_kinds(system)
 
 
 def knows_kinds(system: System) -> bool:
-    """Return whether there are generated steps for all joints and the gravity of a system. Actuators of any class are data.
+    """Return whether all joints and the gravity of a system have generated steps; all actuators are data.
 
-    A joint or environment that has none, a user's subclass included, takes the general way through expressions.
+    A joint or environment without one, such as a user's subclass, is evaluated by generated expressions.
     """
     joints = (part.joint for part in system.tree)
     return (
@@ -163,17 +163,17 @@ def knows_kinds(system: System) -> bool:
 
 
 def gravity_number(system: System) -> int:
-    """Place of the environment's gravity among the generated load steps, or -1.
+    """Return the index of the environment's gravity among the generated load steps, or -1.
 
     Raises
     ------
     ModelError
-        If there is no step for it; a silent default would lose the gravity.
+        If it has no step; a default would silently omit the gravity.
     """
     index = gravity_index(system.environment)
     if index is None:
         raise ModelError(
-            f"system '{system.name}': the data-driven kernels do not know the field of "
+            f"system '{system.name}': the data-driven kernels do not support the field of "
             f"{type(system.environment).__name__}; use kind='auto' or 'unrolled'"
         )
     return index
@@ -182,7 +182,8 @@ def gravity_number(system: System) -> int:
 def member_arrays(links: Links, frames: list[tuple[int, Placement]]) -> dict[str, np.ndarray]:
     """Return the bodies of the links with their placements and mass properties, for gravity.
 
-    `frames` gives for each link the index of its carrier and the link's frame F in the carrier's.
+    `frames` are, for each link, the index of its carrier and the placement of its frame F in the carrier's
+    frame.
     """
     owner, data = [], []
     for link, (carrier, X_F) in zip(links.items, frames, strict=True):

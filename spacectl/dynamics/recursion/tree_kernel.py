@@ -1,4 +1,4 @@
-"""`TreeKernel`: order-N forward and inverse dynamics in native code for any tree, with nothing to compile per model."""
+"""`TreeKernel`: order-N forward and inverse dynamics of any tree in native code, not compiled per model."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class TreeKernel:
 
 
 def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
-    """Return (t, x, u, p) -> x_dot of a tree by the data-driven sweep; one for each thread."""
+    """Return (t, x, u, p) -> x_dot of a tree by the data-driven sweep; use one for each thread."""
     n_x = kernel.n_q + kernel.n_v
     if n_x == 0:
-        raise ModelError("a system without speeds has nothing to integrate")
+        raise ModelError("a system without speeds has no state to integrate")
     return kernel.function("sc_tree_plant", [1, n_x, kernel.n_u, n_p], [n_x])

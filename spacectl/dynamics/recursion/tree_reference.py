@@ -1,4 +1,4 @@
-"""`TreeReference`: the sweeps of `TreeKernel` in numpy, for checking them and for machines without a compiler."""
+"""`TreeReference`: the sweeps of `TreeKernel` in numpy, for verification and machines without a compiler."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class TreeReference:
         carried: list[Inertia] = [link.inertia for link in self.links]
         diagonal, pivot = np.zeros(self.n_v), np.zeros(self.n_v)
         with np.errstate(divide="ignore", invalid="ignore"):
-            gone = eliminate_all(self.links, motions, np.zeros(self.n_v), [np.zeros(6) for _ in self.links])
+            eliminated = eliminate_all(self.links, motions, np.zeros(self.n_v), [np.zeros(6) for _ in self.links])
         for i in reversed(range(len(self.links))):
             link, motion = self.links[i], motions[i]
             for k, s in enumerate(motion.S):
                 diagonal[link.node.v.start + k] = s @ (carried[i] @ s)
                 with np.errstate(divide="ignore"):
-                    pivot[link.node.v.start + k] = np.float64(1.0) / gone[i].D_inv[k]
+                    pivot[link.node.v.start + k] = np.float64(1.0) / eliminated[i].D_inv[k]
             if link.parent != ROOT:
                 carried[link.parent] = carried[link.parent] + carried[i].seen_from(motion.X)
         with np.errstate(divide="ignore", invalid="ignore"):

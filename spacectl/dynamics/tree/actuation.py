@@ -1,4 +1,4 @@
-"""Generalised forces of actuators: the columns of B_tau, and what every formulation takes from an actuator's efforts."""
+"""Generalised forces of actuators: columns of B_tau, and functions of their efforts for all formulations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def effort_gain(effort: JointEffort, n: Mapping[str, Any]) -> Any:
 
 
 def effort_speed(effort: JointEffort, nodes: Mapping[str, Node]) -> int:
-    """Place in v of the speed that an effort in a joint of the tree drives; `nodes` are those of the joints, by name."""
+    """Return the index in v of the speed that a joint effort drives; `nodes` by name of their joints."""
     node = nodes[effort.joint]
     return node.v.start + find_component("actuator", effort.component, node.part)[1]
 
@@ -53,20 +53,21 @@ def unit_wrench(
     attachment: Attachment | None,
     along_N: Any | None = None,
 ) -> tuple[Any, Any]:
-    """Return the wrench about the origin of a carrier C (its axes) and forces on its modes (None: none), for unit input.
+    """Return the wrench of unit input about the origin of its carrier C, in C axes; and modal forces or None.
 
     Parameters
     ----------
     effort : Wrench
-        What acts.
+        Effort on a body.
     n : mapping
         The actuator's parameters.
     X_CA, X_NC : Placement
-        Of the effort's frame A in the carrier, and of the carrier in the root; the latter counts for world axes only.
+        Of the effort's frame A in the carrier, and of the carrier in the root; the latter is used for world
+        axes only.
     eta : vector or None
-        The carrier's modal coordinates, for a spread load.
+        The carrier's modal coordinates, for a distributed load.
     attachment : Attachment or None
-        How A moves with the carrier's modes.
+        Motion of A with the carrier's modes.
     along_N : vector, shape (3,), optional
         Direction in root axes, in place of the effort's own.
     """
@@ -114,7 +115,7 @@ def loop_effort(terms: Terms, loop: Any, name: str, effort: JointEffort, R_JF: A
 
 
 def loop_motor(system: System, effort: Effort) -> AnyConstraint | None:
-    """Return the loop in whose joint an effort works, or None."""
+    """Return the loop whose closing joint an effort drives, or None."""
     joint = effort.joint if isinstance(effort, JointEffort) else None
     found = next((item for item in system.constraints if item.name == joint), None)
     return found if found is not None and found.closing_joint is not None else None

@@ -1,6 +1,6 @@
-"""User-chosen speeds (003 Eq 2.1): equations in ``w = Y(t, q) v + Z(t, q)`` in place of the joint and modal speeds v.
+"""User-defined speeds (003 Eq 2.1): ``w = Y(t, q) v + Z(t, q)`` replaces joint and modal speeds v.
 
-Kane's equations are the same for every choice; a good one makes them short. Everything that is a function of v is
+Kane's equations have the same form for every choice; a suitable one makes them short. Functions of v are
 composed with ``v = Y^-1 (w - Z)``, and the equations are projected by ``Y^-T``.
 """
 
@@ -20,14 +20,14 @@ __all__ = ["ChosenSpeeds"]
 
 
 class ChosenSpeeds:
-    """A change of speeds on the symbols of some terms.
+    """A change of speeds, on the symbols of some terms.
 
     Parameters
     ----------
     terms : Terms
         In joint and modal speeds v.
     rules : mapping of str to (name, NamedExpression, unit)
-        For each speed that is replaced, the new one, linear in v; the others stay.
+        For each speed that is replaced, the new one, linear in v; the others are unchanged.
 
     Raises
     ------
@@ -47,11 +47,11 @@ class ChosenSpeeds:
             expression = rule(self._quantity)
             if expression.shape != (1, 1):
                 raise ModelError(f"speed '{name}': its rule gives {expression.shape[0]} values, expected one")
-            slope = ca.jacobian(expression, v)
-            if ca.depends_on(slope, v):
+            derivative = ca.jacobian(expression, v)
+            if ca.depends_on(derivative, v):
                 raise ModelError(f"speed '{name}': its rule is not linear in the speeds (003 Eq 2.1)")
-            if not slope[0, place].nnz():
-                raise ModelError(f"speed '{name}' shall replace '{old}', on which its rule does not depend")
+            if not derivative[0, place].nnz():
+                raise ModelError(f"speed '{name}' replaces '{old}', but its rule does not depend on '{old}'")
             names[place], units[place], values[place] = name, unit, expression
         self.labels = Labels(tuple(names), tuple(units), "speed")
         self.w, self.w_dot = ca.SX.sym("w", v.shape[0]), ca.SX.sym("w_dot", v.shape[0])
@@ -69,7 +69,7 @@ class ChosenSpeeds:
             return self.terms.q[tree.coordinates.index(name)]
         if kind == "state" and name in tree.speeds.names:
             return self.terms.v[tree.speeds.index(name)]
-        raise ModelError(f"a rule for speeds asks for {kind} '{name}'; coordinates, speeds and time are there")
+        raise ModelError(f"a rule for speeds reads {kind} '{name}'; use coordinates, speeds and time only")
 
     @cached_property
     def M(self) -> Any:
@@ -77,14 +77,14 @@ class ChosenSpeeds:
         return self.Y_inverse.T @ self.terms.M @ self.Y_inverse
 
     @cached_property
-    def turning(self) -> Any:
-        """``Y_dot v + Z_dot``: the rate of the new speeds for constant old ones."""
+    def rate_bias(self) -> Any:
+        """``Y_dot v + Z_dot``: the rate of the new speeds if the old ones are constant."""
         return ca.jtimes(self.rules, self.terms.q, self.terms.q_dot) + ca.jacobian(self.rules, self.terms.t)
 
     @cached_property
     def h(self) -> Any:
         """``Y^-T h - M_w (Y_dot v + Z_dot)``."""
-        return self.Y_inverse.T @ self.terms.h - self.M @ self.turning
+        return self.Y_inverse.T @ self.terms.h - self.M @ self.rate_bias
 
     @cached_property
     def B_tau(self) -> Any:
@@ -94,7 +94,7 @@ class ChosenSpeeds:
     def compose(self, expressions: list[Any]) -> list[Any]:
         """Rewrite expressions of v and v_dot as expressions of w and w_dot (which takes the symbol v_dot's place)."""
         terms = self.terms
-        v_dot = self.Y_inverse @ (self.w_dot - self.turning)
+        v_dot = self.Y_inverse @ (self.w_dot - self.rate_bias)
         found = ca.substitute(expressions, [terms.v_dot], [v_dot])
         found = ca.substitute(found, [terms.v], [self.v_of_w])
         return list(found)

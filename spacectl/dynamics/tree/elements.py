@@ -1,7 +1,7 @@
 """Springs, dampers and tethers in the terms of a tree, for every formulation.
 
-Elements in joints give generalised forces and a potential; elements between points give loads on bodies (the order-N recursion
-has its own way to these in `link_points`); deployed lengths of tethers give the masses of bodies.
+Elements in joints give generalised forces and a potential; elements between points give loads on bodies (for
+the order-N recursion, see `link_points`); deployed lengths of tethers give the masses of bodies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["PointTerms", "joint_efforts", "joint_element_places", "joint_potenti
 
 
 class PointTerms:
-    """Motion of the points of all elements, and the loads they put on the bodies, on symbols.
+    """Motion of the points of all elements, and their loads on the bodies, on symbols.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class PointTerms:
         return stored
 
     def drift(self) -> Any | None:
-        """Return the part of q_dot due to line that runs through the masses of a tether, shape (n_q,); None if there is none."""
+        """Return the part of q_dot due to line that runs through the masses of a tether, (n_q,), or None."""
         rates, is_any = ca.SX.zeros(self.q.shape[0]), False
         places = {node.part.joint_name: node.q for node in self.tree.nodes}
         for element in self.system.point_elements:
@@ -107,7 +107,7 @@ class PointTerms:
 
 
 def joint_efforts(system: System, tree: Tree, q: Any, v: Any, numbers: Numbers) -> Any:
-    """Sum of the efforts of all joint elements on the speeds, shape (n_v,)."""
+    """Return the summed efforts of all joint elements on the speeds, shape (n_v,)."""
     total = ca.SX.zeros(v.shape[0])
     for element, places in joint_element_places(system, tree):
         at = [(q[i] if i is not None else None, v[k]) for i, k in places]
@@ -126,7 +126,7 @@ def joint_potential(system: System, tree: Tree, q: Any, numbers: Numbers) -> Any
 
 
 def joint_element_places(system: System, tree: Tree) -> list[tuple[JointElement, list[tuple[int | None, int]]]]:
-    """Return each element with the places in q (None where a speed is no coordinate's rate) and v of what it acts on."""
+    """Return each element with its indices in q (None if a speed is no coordinate's rate) and v."""
     found = []
     for element in system.joint_elements:
         places: list[tuple[int | None, int]] = []
@@ -151,6 +151,6 @@ def line_lengths(system: System, tree: Tree, t: Any, q: Any, numbers: Numbers) -
 
 
 def mass_numbers(part: Part, numbers: Numbers, lengths: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the numbers for a body's `mass_properties`: its own, or those of its tether with the deployed length."""
+    """Return the parameters of `mass_properties`: the body's own, or its tether's and the deployed length."""
     line = part.body.line
     return {**numbers.group(line), "length": lengths[line]} if line else numbers.group(part.name)

@@ -1,8 +1,8 @@
 """States at which a term of the equations is not defined, and kinks of the right-hand side, by name.
 
-``sqrt(x^2 + y^2 + z^2) - 1`` has no gradient at the origin, a spring no direction where its ends meet. Such a state has no
-accelerations in any formulation; beside it there is nothing wrong. At a kink, efforts or forces of elements, or their
-derivatives, jump.
+``sqrt(x^2 + y^2 + z^2) - 1`` has no gradient at the origin, and a spring has no direction if its ends meet.
+Such a state has no accelerations in any formulation; nearby states are regular. At a kink, efforts or forces
+of elements, or their derivatives, are discontinuous.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["explain_undefined", "find_kinks", "require_defined"]
 
 _CURE = (
     "(a division by zero or a square root of zero, as where two points coincide); choose another state (x0, guess), "
-    "or write it without the singularity: squares in place of a square root, length=0 for a spring whose ends may meet"
+    "or remove the singularity: squares instead of a square root, length=0 for a spring whose ends may meet"
 )
 _SHOWN = 6
 
@@ -104,7 +104,7 @@ def explain_undefined(eom: EquationsOfMotion, t: float, x: Any, p: Any = None) -
 
 
 def _forces(terms: Terms) -> Iterator[tuple[str, str, list[Any]]]:
-    """Name, place in words, and forces of each element."""
+    """Yield the name, the location in words and the forces of each element."""
     points = terms.points
     for element in terms.system.point_elements:
         if element.points:

@@ -1,8 +1,8 @@
 """Recursive kinematics of a tree, from any auxiliary frame (003 chapter 4).
 
-Starting from the motion of a root frame A, each body's placement, twist and remainder of acceleration follow from
-those of its parent (003 Eqs 4.5-4.20, written for body-referred twists). The root may be inertial, turn with an
-orbit, or move in any prescribed way: its motion is the input of the recursion.
+Starting from the motion of a root frame A, each body's placement, twist and remainder of acceleration follow
+from those of its parent (003 Eqs 4.5-4.20, written for body-referred twists). The root may be inertial,
+rotate with an orbit, or have any prescribed motion: its motion is the input of the recursion.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RootMotion:
 
 @dataclass(frozen=True)
 class Steps:
-    """What depends on a node's own joint, and on the modes of what carries it.
+    """Kinematics of a node's joint, and of its carrying frame with the modes of the parent.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Steps:
     S, bias : matrix (6, n_v) and vector (6,), or None
         Partial velocities of the joint and ``S_dot v``, in body axes.
     attachment : Attachment or None
-        How A moves on a flexible parent.
+        Motion of A on a flexible parent.
     relative : vector (6,) or None
-        Twist of a joint whose motion is prescribed; `bias` is then the rate of this twist.
+        Twist of a joint with prescribed motion; `bias` is then the rate of this twist.
     """
 
     X_AB: Placement
@@ -98,7 +98,7 @@ def root_motion(environment: Environment, t: Any, n: Mapping[str, Any], like: An
 
 
 def frame_in_body(tree: Tree, name: str, q: Any, v: Any, numbers: Numbers) -> tuple[int, Placement, Attachment | None]:
-    """Find a named frame: index of its body (`ROOT` for the root), placement there, and how it moves with modes."""
+    """Find a named frame: index of its body (`ROOT` for the root), placement there, and motion with modes."""
     if name in tree.root_names:
         return ROOT, Placement.identity(q), None
     body, frame = tree.split(name)
@@ -139,7 +139,7 @@ def joint_steps(tree: Tree, t: Any, q: Any, v: Any, numbers: Numbers) -> list[St
 def body_motions(tree: Tree, steps: list[Steps], v: Any, root: RootMotion) -> list[BodyMotion]:
     """Return the placement, twist and remainder of acceleration of every body, recursively from the root's motion.
 
-    ``V_B = X V_P + S v`` and ``A_B = X A_P + S v_dot + S_dot v + V_B x S v``; the remainder leaves out v_dot.
+    ``V_B = X V_P + S v`` and ``A_B = X A_P + S v_dot + S_dot v + V_B x S v``; the remainder omits v_dot.
     """
     motions: list[BodyMotion] = []
     base = BodyMotion(Placement.identity(root.twist), root.twist, root.acceleration)

@@ -1,4 +1,4 @@
-"""The mass matrix of a tree, from the inertia of everything that each joint and each mode carries (003 Eq 2.12.a)."""
+"""Mass matrix of a tree, from the composite inertia outboard of each joint and each mode (003 Eq 2.12.a)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["mass_matrix"]
 
 
 def mass_matrix(tree: Tree, steps: list[Steps], inertias: list[Inertia], modal: list[ModalInertia | None]) -> Any:
-    """Return M, shape (n_v, n_v): one pass from the tips to the root, each column spread over what carries it."""
+    """Return M, shape (n_v, n_v): one pass from the tips to the root, columns projected on inboard speeds."""
     nodes, n_v = tree.nodes, len(tree.speeds)
     carried = list(inertias)
     own: list[Any] = [None if item is None else (ca.vertcat(item.h, item.c_eta), item.M) for item in modal]
@@ -42,7 +42,7 @@ def mass_matrix(tree: Tree, steps: list[Steps], inertias: list[Inertia], modal: 
 
 
 def _spread(M: Any, tree: Tree, steps: list[Steps], i: int, where: slice, wrenches: Any) -> None:
-    """Fill the columns `where` of M with what wrenches about body i do on its joint and on all that carries it."""
+    """Fill the columns `where` of M: generalised forces of wrenches about body i on inboard speeds."""
 
     def put(rows: slice, block: Any) -> None:
         M[rows, where] = block

@@ -1,7 +1,7 @@
-"""The tree behind a system: who carries whom, which coordinates and speeds belong to whom, and the symbols for numbers.
+"""The tree of a system: parents of bodies, their coordinates and speeds, and the symbols of parameters.
 
-Turns a `System` into a `Tree` of `Node`s (parents first) with index ranges into q and v; `symbolic_numbers` turns
-its run-time parameters into one symbol p and named pieces of it.
+A `Tree` consists of `Node`s, parents first, with index ranges into q and v. `symbolic_numbers` represents the
+run-time parameters of a system by one symbol p and named pieces of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Node:
 
     @property
     def flexible_body(self) -> FlexibleBody:
-        """The body, which must be a flexible one."""
+        """The body, which must be flexible."""
         return self.part.body.flexible
 
 
@@ -112,7 +112,7 @@ class Tree:
 
 
 class Numbers(Mapping[str, Any]):
-    """Run-time parameters by name, as symbols or as arrays; `group` gives those of one owner without its prefix."""
+    """Run-time parameters by name, as symbols or arrays; `group` returns those of one owner."""
 
     def __init__(self, values: Mapping[str, Any]):
         self._values = dict(values)
@@ -131,7 +131,7 @@ class Numbers(Mapping[str, Any]):
         return len(self._values)
 
     def group(self, owner: str) -> Mapping[str, Any]:
-        """Return the numbers of one owner: ``{"mass": ..., "com": ...}``."""
+        """Return the parameters of one owner, without its prefix: ``{"mass": ..., "com": ...}``."""
         return self._groups.get(owner, {})
 
 

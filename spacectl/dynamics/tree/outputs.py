@@ -1,6 +1,6 @@
-"""What the equations report of a state: energy, momentum, centre of mass, placements, and the outputs y of sensors.
+"""Quantities of a state: energy, momentum, centre of mass, placements, and the outputs y of sensors.
 
-A sensor measures the motion of any point, seen from any frame, in any axes (`model.sensors`).
+A sensor measures the motion of any point, relative to any frame, in any axes (`model.sensors`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = [
 def energies(terms: Terms) -> tuple[Any, Any]:
     """Return the kinetic and potential energy [J], with velocities relative to the root frame.
 
-    In a turning root (a circular orbit) the potential contains the centrifugal part ``-1/2 Omega' I_N Omega``, so that
-    the sum is the Jacobi integral.
+    In a rotating root (a circular orbit) the potential contains the centrifugal part
+    ``-1/2 Omega' I_N Omega``, so that the sum is the Jacobi integral.
     """
     environment, n = terms.system.environment, terms.numbers.group("environment")
     rate = environment.root_rate(terms.t, n)
@@ -112,7 +112,7 @@ def sensor_values(terms: Terms, sensors: tuple[Sensor, ...], *, v_dot: Any | Non
     Raises
     ------
     ModelError
-        If an acceleration is asked for where the accelerations are not known (feedback).
+        If an acceleration is requested where the accelerations are not known (feedback).
     """
     motions = body_motions(terms.tree, terms.steps, terms.v, RootMotion.at_rest(terms.q))
     values = [_value(terms, motions, sensor, v_dot) for sensor in sensors]
@@ -145,7 +145,7 @@ def _value(terms: Terms, motions: list[Any], sensor: Sensor, v_dot: Any | None) 
                 f"sensor '{sensor.name}': an acceleration depends on the inputs and cannot be fed back without delay; "
                 "use it as an output only"
             )
-        seen = X_NA.R.T @ velocity  # components in the observer's own axes, so that their rate is what it sees
+        seen = X_NA.R.T @ velocity  # in the observer's own axes, whose rate is the relative acceleration
         rate = ca.jtimes(seen, terms.q, terms.q_dot) + ca.jtimes(seen, terms.v, v_dot) + ca.jacobian(seen, terms.t)
         return X_NE.R.T @ (X_NA.R @ rate)
 

@@ -1,7 +1,7 @@
 """The shared terms of the equations of motion, ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``.
 
-Kane's sums over bodies (003 Eqs 2.7, 2.12) are collected along the tree: the inertia of everything a joint carries
-is accumulated once from the tips to the root, so each element of M costs one product of a partial velocity.
+Kane's sums over bodies (003 Eqs 2.7, 2.12) are collected along the tree: composite inertias are
+accumulated once from the tips to the root, so each element of M costs one product of a partial velocity.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Terms:
     system : System
         The description.
     vary : tuple of str
-        Numbers freed from structure.
+        Parameters whose exact zeros (or ones) become run-time parameters too.
     """
 
     system: System
@@ -117,7 +117,7 @@ class Terms:
 
     @cached_property
     def mass_properties(self) -> list[tuple[Any, Any, Any]]:
-        """Mass, centre of mass and central inertia of each body, deformed as it is."""
+        """Mass, centre of mass and central inertia of each body in its deformed state."""
         lengths = line_lengths(self.system, self.tree, self.t, self.q, self.numbers)
         return [
             node.part.body.mass_properties(mass_numbers(node.part, self.numbers, lengths))
@@ -172,9 +172,9 @@ class Terms:
         return ca.horzcat(*inputs) if inputs else ca.SX(self.v.shape[0], 0)
 
     def joint_wrenches(self, extra: list[tuple[int, Any]] | None = None) -> list[Any]:
-        """Return the wrench (moment, force) that each joint passes to its body, about frame F in F axes, for given v_dot and u.
+        """Return the wrench (moment, force) of each joint on its body, about F in F axes, given v_dot and u.
 
-        `extra` are more loads: pairs of a body and a wrench about its origin in its axes.
+        `extra` are additional loads: pairs of a body and a wrench about its origin in its axes.
         """
         accelerations: list[Any] = []
         for node, step in zip(self.tree.nodes, self.steps, strict=True):
@@ -229,7 +229,7 @@ class Terms:
         return loads, modal_loads
 
     def _carry(self, loads: list[Any], modal: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Sum of the loads of everything that each joint and each mode carries, from the tips to the root."""
+        """Sum the loads outboard of each joint and each mode, from the tips to the root."""
         carried, forces = list(loads), list(modal)
         for i in reversed(range(len(carried))):
             parent, step = self.tree.nodes[i].parent, self.steps[i]

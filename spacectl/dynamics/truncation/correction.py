@@ -24,12 +24,12 @@ __all__ = ["Correction", "correction_terms"]
 
 
 def correction_terms(system: System) -> Correction:
-    """Return the terms that the modal equations lack if displacements are linearised before partial velocities are taken.
+    """Return the terms omitted if displacements are linearised before partial velocities are taken.
 
     ``E_r = sum_i dV_r^i . (R^i - m^i a^i)`` (Sadigh 1995, Eq 5.14) with first-order partial velocities dV_r and zero-order
     forces R and accelerations a, over the particles of all bodies; for torques, first-order partial angular velocities.
     Adding E to the right-hand side of the modal equations of the premature formulation gives the properly linearised ones. The
-    deformations of all flexible bodies count as small, whatever their `order`.
+    deformations of all flexible bodies count as small, for any `order`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def correction_terms(system: System) -> Correction:
     if not isinstance(system, System):
         raise ModelError(f"correction_terms: expected a System, got {type(system).__name__}")
     if not system.flexible_bodies:
-        raise ModelError(f"system '{system.name}': no flexible body, so nothing is linearised; add a Beam or ModalBody")
+        raise ModelError(f"system '{system.name}': no flexible body to linearise; add a Beam or ModalBody")
     _check_forces(system)
     return Correction(system)
 
@@ -266,5 +266,5 @@ def _check_forces(system: System) -> None:
     if others:
         raise ModelError(
             f"correction_terms: the forces of '{others[0]}' are not supported; a tree may have actuators in joints and at "
-            "points, and elements in joints: leave it out, or replace it by a BodyForce"
+            "points, and elements in joints: omit it, or replace it by a BodyForce"
         )

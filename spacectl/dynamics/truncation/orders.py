@@ -64,9 +64,9 @@ class TruncatedTerms(Terms):
         M[:, small] = zero[:, small]
         rows = self._small(("premature",))[1]
         if rows:
-            lost = self._lost
+            missing = self._premature_terms
             large = [k for k in range(self.v.shape[0]) if k not in small]
-            M[rows, large] += ca.jacobian(lost, self.v_dot)[:, large]
+            M[rows, large] += ca.jacobian(missing, self.v_dot)[:, large]
         return M
 
     @cached_property
@@ -76,7 +76,7 @@ class TruncatedTerms(Terms):
         h = zero + first
         rows = self._small(("premature",))[1]
         if rows:
-            (still,) = ca.substitute([self._lost], [self.v_dot, self.u], [0 * self.v_dot, 0 * self.u])
+            (still,) = ca.substitute([self._premature_terms], [self.v_dot, self.u], [0 * self.v_dot, 0 * self.u])
             h[rows] += still
         return h
 
@@ -87,11 +87,11 @@ class TruncatedTerms(Terms):
         B_tau = zero + first
         rows = self._small(("premature",))[1]
         if rows and self.u.shape[0]:
-            B_tau[rows, :] -= ca.jacobian(self._lost, self.u)
+            B_tau[rows, :] -= ca.jacobian(self._premature_terms, self.u)
         return B_tau
 
     @cached_property
-    def _lost(self) -> Any:
+    def _premature_terms(self) -> Any:
         """003 Eq 5.14 for the rows of premature bodies: first-order partial velocities on zero-order forces."""
         small_q, small_v = self._small()
         rows = [k for k, place in enumerate(small_v) if place in self._small(("premature",))[1]]
@@ -99,13 +99,13 @@ class TruncatedTerms(Terms):
         symbols = ca.SX.sym("eta", len(small_q))
         hessian, _ = ca.hessian(self._work(small_q, symbols), symbols)
         (hessian,) = ca.substitute([hessian], [symbols], [ca.SX.zeros(len(small_q))])
-        lost = hessian @ eta
+        missing = hessian @ eta
         for k, actuator in enumerate(self.system.actuators):  # directions frozen in space
             for effort in actuator.wrenches:
                 frozen = self._parts(effort_direction(self, actuator.input_name, effort))[0]
                 column = effort_column(self, actuator.input_name, effort, frozen)
-                lost = lost + self._parts(column)[1][small_v] * self.u[k]
-        return lost[rows]
+                missing = missing + self._parts(column)[1][small_v] * self.u[k]
+        return missing[rows]
 
     def _work(self, small_q: list[int], symbols: Any) -> Any:
         """Return the work of the zero-order forces (less mass times acceleration) on modal displacements: a potential."""

@@ -1,7 +1,7 @@
 """Positions of particles that represent the bodies of a tree, as explicit expressions of joints and shapes.
 
 Rigid bodies and the slices of flexible ones become small sets of particles with the same mass, centre and second moments. They
-serve `correction`, which must be independent of the recursion and the inertia integrals.
+are used by `correction`, which must be independent of the recursion and the inertia integrals.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""`EquationsOfMotion`: what every formulation produces and everything downstream starts from."""
+"""`EquationsOfMotion`: the common result of all formulations, and the starting point of all analyses."""

@@ -1,4 +1,4 @@
-"""Physical checks of run-time parameters p: the checks of a description, repeated when parameters change."""
+"""Physical checks of run-time parameters p: those of a description, repeated when parameters change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROTATIONS = ("rotation", "child_rotation")
 
 
 class ParameterChecks:
-    """Checks of a vector p by the meaning of its entries, which follows from their names.
+    """Checks of a vector p by the meaning of its entries, as given by their names.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class ParameterChecks:
         moments = np.linalg.eigvalsh(matrices) if len(places) else np.zeros((0, 3))
         slack = 1e-9 * np.max(np.abs(moments), axis=1, initial=0.0)
         wrong = (moments[:, 0] < -slack) | (moments[:, 0] + moments[:, 1] < moments[:, 2] - slack)
-        self._refuse(names, wrong, p[places], "expected moments that are not negative and keep the triangle inequality")
+        self._refuse(names, wrong, p[places], "expected moments >= 0 that satisfy the triangle inequality")
         names, places = self._rotations
         R = p[places].reshape(-1, 3, 3)
         wrong = np.max(np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)), axis=(1, 2), initial=0.0) > 1e-9

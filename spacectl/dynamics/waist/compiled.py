@@ -1,7 +1,7 @@
 """`CompiledEquations`: the equations of motion as native code, for fast calls and for the driver.
 
-Small systems run as unrolled code generated for their structure; long chains run as the data-driven sweep, for which
-nothing is compiled per model.
+Small systems use unrolled code generated for their structure. Long chains use the data-driven sweep, which is
+not compiled per model.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["UNROLL_LIMIT", "CompiledEquations", "Kind", "is_native", "native_plant"]
 
-UNROLL_LIMIT = 24  #: speeds up to which unrolled code is worth its compilation
+UNROLL_LIMIT = 24  #: speeds up to which code is unrolled
 
 Kind = Literal["auto", "unrolled", "data-driven"]
 
 
 def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> tuple[str, NativeFunction]:
-    """Return (t, x, u, p) -> x_dot as native code for the parameters p, and which kind it is.
+    """Return the kind of native code, and (t, x, u, p) -> x_dot for the parameters p.
 
     Raises
     ------
@@ -48,8 +48,8 @@ def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> 
     chosen = ("data-driven" if is_large else "unrolled") if kind == "auto" else kind
     if chosen == "data-driven" and not (is_large or serves_tree(eom.system)):
         raise ModelError(
-            f"system '{eom.system.name}': the data-driven sweep serves rigid trees of known joints, actuators and "
-            "environments; use 'auto' or 'unrolled'"
+            f"system '{eom.system.name}': the data-driven sweep supports rigid trees of known joints, "
+            "actuators and environments; use 'auto' or 'unrolled'"
         )
     if chosen == "data-driven":
         return chosen, tree_function(TreeKernel(eom.system, eom.parameters, p), p.size)
@@ -61,15 +61,15 @@ def native_plant(eom: EquationsOfMotion, p: np.ndarray, kind: Kind = "auto") -> 
 
 
 def is_native(eom: EquationsOfMotion) -> bool:
-    """Return whether the equations can become native code here: a tree, scalar expressions, or terms to be solved."""
+    """Return whether native code is available: for a tree, scalar expressions, or terms to be solved."""
     return eom.handover.solves_in_calls or "terms" in eom.functions or can_emit(eom.functions["x_dot"])
 
 
 class CompiledEquations:
     """Native ``x_dot`` for fixed parameters p, with fixed buffers.
 
-    Write into `x`, `u` (and `t`), call `run`, read `rate`: for one thread. `x_dot` and `v_dot` copy; calls from several
-    threads follow each other.
+    Write into `x`, `u` (and `t`), call `run`, read `rate`, in one thread. `x_dot` and `v_dot` copy; their
+    calls from several threads are serialised.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class CompiledEquations:
     p : array, optional
         Parameters p; by default the system's own.
     kind : {"auto", "unrolled", "data-driven"}
-        Which native code.
+        Kind of native code.
     """
 
     def __init__(self, eom: EquationsOfMotion, p: Any = None, *, kind: Kind = "auto"):
@@ -95,7 +95,7 @@ class CompiledEquations:
 
     @property
     def run(self) -> Callable[[], Any]:
-        """Evaluate `rate` from what `t`, `x` and `u` hold, without copies."""
+        """Evaluate `rate` at the contents of `t`, `x` and `u`, without copies."""
         return self._x_dot.run
 
     def batch(self, x: Any, u: Any, *, t: float = 0.0, threads: int = 1) -> np.ndarray:
@@ -146,7 +146,7 @@ class CompiledEquations:
         return self._v_dot.checked(*self._with_time("v_dot", t, q, v, u)) if rates is None else rates
 
     def _with_time(self, name: str, *given: Any) -> tuple[Any, ...]:
-        """Return the arguments of a call; one without time gets the time in `t`, with a warning."""
+        """Return the arguments of a call; without time, insert the time in `t`, with a warning."""
         if np.ndim(given[0]) == 0:
             return given
         warnings.warn(

@@ -1,7 +1,7 @@
-"""`EquationsOfMotion`: what every formulation produces and everything downstream starts from.
+"""`EquationsOfMotion`: the common result of all formulations, and the starting point of all analyses.
 
-It carries names, labels and parameters, numeric calls, and the named CasADi functions behind them, each built when
-it is first used.
+It contains names, labels and parameters, numeric calls, and the named CasADi functions behind them, each
+built on first use.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class EquationsOfMotion(NamedStates):
     system : System
         The description.
     formulation : str
-        How they were formed.
+        Name of the formulation.
     labels : EquationLabels
         Names and units.
     parameters : Parameters
@@ -56,13 +56,13 @@ class EquationsOfMotion(NamedStates):
     x_rest : array, shape (n_x,)
         The reference state (unit quaternions, else zero).
     structure_hash : str
-        sha256 of what decides the form of the equations.
+        SHA-256 hash of all that determines the form of the equations.
     rebuild : callable and its arguments
-        How another process can form the same equations.
+        Function that forms the same equations in another process.
     stats : mapping
-        Why this formulation, sizes.
+        Reason for this formulation, and sizes.
     handover : Handover
-        What the formulation hands down besides functions: numeric calls, native code, how loops are eliminated.
+        Other results of the formulation: numeric calls, native code, elimination of loops.
     constraint_rows, position_rows : tuple of str
         Names of the constraint equations (speed level, multipliers), and of those at position level.
     constraint_inputs : tuple of str
@@ -92,12 +92,12 @@ class EquationsOfMotion(NamedStates):
 
     @property
     def numeric(self) -> Mapping[str, Callable[..., Any]]:
-        """Numeric calls in place of the function of that name."""
+        """Numeric calls that replace the function of that name."""
         return self.handover.calls
 
     @property
     def reduction(self) -> Reduction | None:
-        """How loops are eliminated, for formulations that partition the speeds."""
+        """Elimination of loops, for formulations that partition the speeds."""
         return self.handover.reduction
 
     @property
@@ -116,7 +116,7 @@ class EquationsOfMotion(NamedStates):
         return self.parameters.check(other.values)
 
     def check_parameters(self, p: Any) -> np.ndarray:
-        """Return `p` after checking its size, structure and physics (positive masses, unit axes, limits in order, ...)."""
+        """Check the size, structure and physics (positive masses, unit axes, ...) of `p`; return it."""
         vector = self.parameters.check(p)
         self._checks(vector)
         return vector
@@ -237,8 +237,8 @@ class EquationsOfMotion(NamedStates):
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
         """Evaluate a named function over a grid: time first, then the function's first output.
 
-        Works for every function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n, n_x), u (n, n_u).
-        ``"energy"`` gives the sum of kinetic and potential energy.
+        The function may be any function of (t, x, u), (t, q, v), (t, q) and so on; t has shape (n,), x (n,
+        n_x), u (n, n_u). ``"energy"`` gives the sum of kinetic and potential energy.
         """
         return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
 
@@ -304,7 +304,7 @@ class EquationsOfMotion(NamedStates):
 
 
 def require_equations(eom: Any, caller: str) -> None:
-    """Raise `ModelError` if something else than equations was given, with the usual cure."""
+    """Raise `ModelError` with a remedy if `eom` is not an `EquationsOfMotion`."""
     if not isinstance(eom, EquationsOfMotion):
         cure = "; call form_equations(system) first" if isinstance(eom, System) else ""
         raise ModelError(f"{caller}: expected EquationsOfMotion, got {type(eom).__name__}{cure}")

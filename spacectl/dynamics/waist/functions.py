@@ -29,7 +29,7 @@ class LazyFunctions(Mapping[str, ca.Function]):
 
     @property
     def builders(self) -> dict[str, Callable[[], ca.Function]]:
-        """The builder of each function, or the function itself once it is built, so that others can share it."""
+        """Builder of each function, or the function itself once it is built, for sharing."""
         return {name: partial(self.__getitem__, name) for name in self._builders}
 
     def __getitem__(self, name: str) -> ca.Function:
@@ -71,8 +71,8 @@ class EquationLabels:
 def form_jacobian(functions: Mapping[str, ca.Function], function: str, output: str, argument: str) -> ca.Function:
     """Return the exact, dense Jacobian of a named function's output by one of its arguments.
 
-    Where there is a function of the same name ending in ``_implicit``, it is differentiated instead: the same values
-    in a form that is cheaper to differentiate than to evaluate.
+    If there is a function of the same name ending in ``_implicit``, it is differentiated instead: it has the
+    same values and cheaper derivatives.
     """
     implicit = f"{function}_implicit"
     f = functions[implicit if implicit in functions else function]
@@ -153,7 +153,7 @@ def _mapped(f: ca.Function, n: int) -> ca.Function:
 
 
 def described_system(eom: EquationsOfMotion, p: Any = None) -> System:
-    """Return the system of `eom` with the flexible bodies to which the parameters p belong.
+    """Return the system of `eom` with the flexible bodies that the parameters p describe.
 
     Parameters
     ----------

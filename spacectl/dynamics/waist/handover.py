@@ -1,6 +1,6 @@
-"""What passes between `form_equations` and a formulation: `Options` in, `Handover` out besides named functions.
+"""Interface between `form_equations` and a formulation: `Options` in, `Handover` out besides named functions.
 
-A `Reduction` is handed over by formulations that eliminate loops.
+Formulations that eliminate loops also provide a `Reduction`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Baumgarte:
     Parameters
     ----------
     alpha, beta : float
-        [1/s]. The default 10 lets errors decay within half a second; take more for fast mechanisms, with care: the
-        equations become as stiff as these rates. Equal values are critically damped.
+        [1/s]. With the default 10, errors decay within half a second. Fast mechanisms need larger values,
+        which make the equations stiffer. Equal values are critically damped.
     """
 
     alpha: float = 10.0
@@ -61,7 +61,7 @@ class Options:
 
     @property
     def key(self) -> list[Any]:
-        """The options that decide the form of the equations."""
+        """Options that determine the form of the equations."""
         return [
             list(self.active) if self.active is not None else None,
             self.stabilization,
@@ -73,7 +73,7 @@ class Options:
 
 
 def choose_speeds(rules: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
-    """Return the rules of chosen speeds as data: (replaced speed, (name, expression, unit))."""
+    """Return the rules of user-defined speeds as data: (replaced speed, (name, expression, unit))."""
     found = []
     for old, given in (rules or {}).items():
         if not isinstance(given, tuple) or len(given) not in (2, 3) or not isinstance(given[0], str):
@@ -84,7 +84,7 @@ def choose_speeds(rules: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...
 
 
 class Reduction(Protocol):
-    """How the dependent speeds and coordinates of a mechanism follow from the independent ones, loop by loop."""
+    """Elimination of the dependent speeds and coordinates of a mechanism, loop by loop."""
 
     @property
     def loops(self) -> tuple[Any, ...]:
@@ -98,7 +98,7 @@ class Reduction(Protocol):
         """Return (t, x, u, p) -> x_dot as native code for the parameters p."""
 
     def compile_projection(self, eom: EquationsOfMotion, p: np.ndarray, around: Any = None) -> NativeFunction:
-        """Return (t, x, p) -> (x, near): the state with its loops closed, and how far it is from a singular position."""
+        """Return (t, x, p) -> (x, near): the state with closed loops, and its distance to singularity."""
 
     def project(
         self, eom: EquationsOfMotion, t: float, x: Any, p: Any = None, around: Any = None
@@ -108,16 +108,16 @@ class Reduction(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """What a formulation provides besides named functions, and its capabilities.
+    """Results of a formulation besides named functions, and its capabilities.
 
     Parameters
     ----------
     vary : tuple of str
-        Numbers freed from structure.
+        Parameters whose exact zeros (or ones) become run-time parameters too.
     native : function, optional
-        p -> native calls by function name, of its arguments without p: the same results as the function, to rounding.
+        p -> native calls by function name, without p among their arguments: the results of the functions, to rounding.
     calls : mapping of str to callable
-        Numeric calls in place of the function of that name, of its arguments.
+        Numeric calls that replace the function of that name, with its arguments.
     plant : function, optional
         p -> (t, x, u, p) -> x_dot in native code that is not generated for the system.
     projection : function, optional
@@ -125,11 +125,11 @@ class Handover:
     aggregates : function, optional
         p -> sweeps over aggregates, for operators and for closing loops.
     reduction : Reduction, optional
-        How loops are eliminated, for formulations that partition the speeds.
+        Elimination of loops, for formulations that partition the speeds.
     recurses_over_tree : bool
-        Whether the accelerations are those of a tree by recursion, so that the derivative recursion gives their derivatives.
+        Whether the accelerations come from recursion over a tree, so that the derivative recursion applies.
     needs_independent_equations : bool
-        Whether dependent constraint equations leave it without a solution.
+        Whether there is no solution if constraint equations are dependent.
     """
 
     vary: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """`modes`: frequencies, damping, shapes by name, participation, and the distribution of energy over the parts.
 
-Works on any `LinearModel`; with the equations given, kinetic energy is split by part. `find_locked_frequencies` takes
-equations and a posture, with all joints locked.
+`modes` accepts any `LinearModel`; given the equations, it splits the kinetic energy by part.
+`find_locked_frequencies` takes equations and a posture, with all joints locked.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def find_locked_frequencies(eom: EquationsOfMotion, x: Any = None) -> np.ndarray
     eom : EquationsOfMotion
         Of a tree with at least one flexible body, without springs between points.
     x : array, shape (n_x,), optional
-        Gives the posture; default ``eom.state()``.
+        State with the posture; default ``eom.state()``.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Stability of a linear model: the eigenvalue that decides, and whether the model holds for more than an instant.
+"""Stability of a linear model: the decisive eigenvalue, and whether the model is valid beyond an instant.
 
-`judge_stability` accounts for rounding and multiple eigenvalues. A must not change along the motion through its operating
-point: a motion with constant speeds is steady only in suitable coordinates. A disc that rolls straight on is in balance at
-every instant, but in the axes of a Free joint its A turns with it, and the eigenvalues of A at one instant say nothing
-about its stability.
+`judge_stability` accounts for rounding and multiple eigenvalues. A must not change along the motion through
+its operating point: a motion with constant speeds is steady only in suitable coordinates. A disc that rolls
+in a straight line is in balance at every instant, but in the axes of a Free joint its A rotates with it, and
+the eigenvalues of A at one instant do not determine its stability.
 """
 
 from __future__ import annotations

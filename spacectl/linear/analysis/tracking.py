@@ -1,4 +1,4 @@
-"""Follow the eigenvalues of a sequence of matrices as continuous branches, by their shapes and not by their order."""
+"""Follow the eigenvalues of a sequence of matrices as continuous branches, by their shapes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def track_poles(matrices: Sequence[np.ndarray], *, nearness: float = 0.2) -> Bra
     Branch i continues with the mode j of least total cost ``1 - |l_i r_j'| |l_j' r_i| + nearness |pole_j' - guess_i|``
     over all pairs (an assignment problem); primes mark the next matrix, the guess extends the branch in a straight
     line, and distances are relative to the largest eigenvalue. With ``l_i r_j = 0`` (i != j) and ``l_i r_i = 1`` the
-    correlation is 1 for the same mode and 0 for another, whatever the units of the states.
+    correlation is 1 for the same mode and 0 for another, independent of the units of the states.
 
     Parameters
     ----------

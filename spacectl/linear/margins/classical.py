@@ -30,16 +30,16 @@ class ClassicalMargins:
     ----------
     gain : tuple of float
         Interval (low, high) of factors of the loop gain; 0 and infinity where there is no limit, and (1, 1)
-        if the closed loop is unstable as it is.
+        if the nominal closed loop is unstable.
     phase : float
         Smallest change of phase, lag or lead, that destroys stability [rad]; infinite if none does, 0 if unstable.
     delay : float
-        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable or if the direct gain has a
-        size of one or more, so that any delay does.
+        Smallest delay that destroys stability [s]; infinite if none does, 0 if unstable or if the direct gain
+        has modulus one or more, for which any delay destroys stability.
     phase_crossings, gain_crossings : arrays
         Frequencies where the loop gain is real and negative, and where its size is one [rad/s].
     is_stable : bool
-        Whether the closed loop is stable as it is.
+        Whether the nominal closed loop is stable.
     message : str
         The verdict in words.
     """

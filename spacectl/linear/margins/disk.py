@@ -1,4 +1,4 @@
-"""`disk_margins`: gain and phase changes in every loop at once that a closed loop tolerates.
+"""`disk_margins`: simultaneous gain and phase changes in all loops that a closed loop tolerates.
 
 The result has one margin for each channel alone and one for all channels together, with
 the perturbation that destabilises the loop. `classical` has the gain and phase margins of single loops.
@@ -23,29 +23,30 @@ __all__ = ["DiskMargin", "DiskMargins", "disk_margins", "perturbed_poles"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiskMargin:
-    """The disk of multiplicative perturbations for which the closed loop stays stable.
+    """The disk of multiplicative perturbations for which the closed loop remains stable.
 
     ``f = (1 + (1 - skew)/2 d) / (1 - (1 + skew)/2 d)`` with ``|d| < alpha``.
 
     Parameters
     ----------
     alpha : float
-        Guaranteed size: all factors of smaller size leave the closed loop stable. 0 if it is unstable as it is.
+        Guaranteed size: the closed loop is stable for all factors of smaller size. 0 if it is unstable
+        nominally.
     alpha_worst : float
         Size of the perturbation below, which destroys stability; equal to `alpha` up to the tolerance for one channel
         and, as a rule, for more.
     gain : tuple of float
-        Gain factors (low, high) allowed in every channel at once; high may be infinite.
+        Gain factors (low, high) allowed simultaneously in all channels; high may be infinite.
     phase : float
-        Phase change [rad] allowed in every channel at once, up to pi.
+        Phase change [rad] allowed simultaneously in all channels, up to pi.
     frequency : float
-        Frequency of the closed-loop pole under the worst perturbation [rad/s]; infinite where only the direct gain
-        counts.
+        Frequency of the closed-loop pole under the worst perturbation [rad/s]; infinite if only the direct
+        gain matters.
     perturbation, factors : mappings of str to complex
         Worst d and f of each channel: with these factors in the loop, j times `frequency` is a closed-loop pole.
     skew : float
-        Skew of the disk: 0 allows equal relative increase and decrease of gain, -1 and 1 belong to the complementary
-        sensitivity and the sensitivity.
+        Skew of the disk: 0 allows equal relative increase and decrease of gain, -1 and 1 refer to the
+        complementary sensitivity and the sensitivity.
     """
 
     alpha: float
@@ -67,11 +68,11 @@ class DiskMargins:
     channels : mapping of str to DiskMargin
         Each channel alone, the others closed.
     simultaneous : DiskMargin
-        All channels at once, each with its own factor.
+        All channels simultaneously, each with its own factor.
     loop : LinearModel
         The loop gain L; the closed loop is ``1 + L``.
     is_stable : bool
-        Whether the closed loop is stable as it is.
+        Whether the nominal closed loop is stable.
     message : str
         The verdict in words.
     """
@@ -111,7 +112,7 @@ def disk_margins(
     K : array, shape (n_u, n_y), or LinearModel, optional
         Feedback, static or dynamic, with ``u = -K y``.
     at : str
-        Where factors enter: ``"input"`` of the plant, ``"output"``, or ``"both"`` at once.
+        Location of the factors: ``"input"`` of the plant, ``"output"``, or ``"both"``.
     skew : float
         Skew of the disk, -1 to 1.
     tolerance : float

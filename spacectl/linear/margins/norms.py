@@ -145,7 +145,7 @@ def h_infinity_norm(model: LinearModel, *, tolerance: float = 1e-8) -> SystemNor
     Parameters
     ----------
     model : LinearModel
-        The model, disturbances left out.
+        The model; its disturbances are not used.
     tolerance : float
         Relative accuracy.
 
@@ -190,7 +190,7 @@ def h2_norm(model: LinearModel) -> SystemNorm:
     Parameters
     ----------
     model : LinearModel
-        The model, disturbances left out.
+        The model; its disturbances are not used.
 
     Returns
     -------

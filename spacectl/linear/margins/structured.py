@@ -1,8 +1,8 @@
 """Structured singular value for diagonal complex perturbations: upper bound, lower bound, and peak over frequency.
 
-For a stable transfer matrix M, the bounds give the size of the smallest diagonal Delta with
-``det(1 - M Delta) = 0``: an upper bound by scaling D M D^-1 that is proved over whole intervals of frequency, and a
-lower bound with the perturbation itself. `margins` computes disk margins from it.
+For a stable transfer matrix M, the bounds give the size of the smallest diagonal Delta with ``det(1 - M
+Delta) = 0``: an upper bound by scaling D M D^-1 that holds over whole intervals of frequency, and a lower
+bound with the perturbation itself. `margins` computes disk margins from it.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
         left, values, right = np.linalg.svd(weight[:, None] * M / weight)
         weights = (values / values[0]) ** (2.0 * order)
         total = float(np.sum(weights))
-        slope = (np.abs(left) ** 2 - np.abs(right.conj().T) ** 2) @ (weights / total)
-        return float(np.log(values[0]) + np.log(total) / (2.0 * order)), slope
+        derivative = (np.abs(left) ** 2 - np.abs(right.conj().T) ** 2) @ (weights / total)
+        return float(np.log(values[0]) + np.log(total) / (2.0 * order)), derivative
 
     d = best_d
     for order in (1.0, 8.0, 64.0, 512.0, 4096.0):
@@ -79,8 +79,9 @@ def upper_bound(M: np.ndarray, start: np.ndarray | None = None, *, enough: float
 def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.ndarray]:
     """Maximise ``rho(M Q)`` over diagonal Q with entries of modulus one; return the best value found, and Q.
 
-    Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then ascent on
-    the phases. Any Q gives a true bound; the eigenvalue's phase is turned into Q, so ``det(1 - M Q / rho) = 0``.
+    Power iteration of Packard and Doyle from the worst direction of the scaled matrix and a few others, then
+    ascent on the phases. Any Q gives a true bound; the eigenvalue's phase is absorbed in Q, so
+    ``det(1 - M Q / rho) = 0``.
     """
     n = len(M)
     weights = np.ones(n) if d is None else np.exp(d)
@@ -110,10 +111,10 @@ def lower_bound(M: np.ndarray, d: np.ndarray | None = None) -> tuple[float, np.n
 def find_structured_peak(system: Realisation, tolerance: float, max_steps: int = 300) -> StructuredPeak:
     """Return the peak over frequency of mu of a stable square realisation.
 
-    Local peaks of the upper bound are found first. Then frequency is swept: with the scaling that is best at one
-    frequency, crossings of the Hamiltonian matrix give the whole interval around it in which the bound stays below
-    ``(1 + tolerance)`` times the peak; intervals are removed until none is left, which proves the bound between grid
-    points too. A peak found in this process raises the level.
+    Local peaks of the upper bound are found first. Then frequency is swept: with the scaling that is best at
+    one frequency, crossings of the Hamiltonian matrix give the whole interval around it in which the bound
+    stays below ``(1 + tolerance)`` times the peak; intervals are removed until none remains, which proves the
+    bound between grid points too. A peak found in this process raises the level.
     """
     system = balanced(system)
     poles = np.linalg.eigvals(system[0]) if len(system[0]) else np.zeros(0)
@@ -145,7 +146,7 @@ def find_structured_peak(system: Realisation, tolerance: float, max_steps: int =
         if bound > peak:
             peak, where, tried[w] = bound, w, (bound, d)
             level = max(level, peak * (1.0 + tolerance))
-        if steps % max_steps == 0:  # a higher level is less sharp but covers more at once; the bound remains valid
+        if steps % max_steps == 0:  # a higher level is less sharp but covers more; the bound remains valid
             level *= 1.0 + 10.0 * tolerance
         first, last = _covered(_scale(system, d), level, w, tolerance)
         if last < np.inf and not np.isfinite(high):  # far out, the scaling that is best at infinity may do better
@@ -168,8 +169,8 @@ def _covered(system: Realisation, level: float, w: float, tolerance: float) -> t
     if largest(system, w) >= level:
         return w, w
     while np.min(np.abs(np.linalg.svd(system[3], compute_uv=False) - level)) < 1e-8 * level:
-        level *= 1.0 - 1e-7  # the Hamiltonian matrix needs a level that is no singular value of D; lower is safe
-    # eigenvalues close to the axis that belong to no crossing are recognised by their smaller singular value
+        level *= 1.0 - 1e-7  # the level must not be a singular value of D; lower is safe
+    # eigenvalues close to the axis without a crossing are recognised by their smaller singular value
     least = level * (1.0 - 0.01 * tolerance)
     crossings = np.array([c for c in crossing_frequencies(system, level) if largest(system, c) >= least])
     left, right = crossings[crossings < w], crossings[crossings > w]
@@ -185,7 +186,7 @@ def _scaled_norm(M: np.ndarray, d: np.ndarray) -> float:
 
 
 def _radius(M: np.ndarray, Q: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the spectral radius of M Q, and Q turned so that the eigenvalue is real and positive."""
+    """Return the spectral radius of M Q, and Q rotated so that the eigenvalue is real and positive."""
     values = np.linalg.eigvals(M * Q)
     top = values[int(np.argmax(np.abs(values)))]
     return float(abs(top)), Q * (abs(top) / top if top != 0.0 else 1.0)

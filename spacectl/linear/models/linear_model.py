@@ -40,7 +40,8 @@ class LinearModel:
     sensitivities : mapping of str to array
         Derivatives of A by named parameters, shape (n, n, size).
     sensitivity_methods : mapping of str to str
-        Method of each: ``"exact"`` for numbers, ``"closed form"`` or ``"central differences ..."`` for fields.
+        Method of each: ``"exact"`` for parameters, ``"closed form"`` or ``"central differences ..."`` for
+        fields.
     basis : array, shape (2 n_v, n), optional
         For constrained systems: all error states of the equations as ``basis x``, of which x are the independent ones.
     all_x : Labels, optional
@@ -135,7 +136,7 @@ def _plain(names: list[str]) -> list[str]:
 def find_sensitivities(
     eom: EquationsOfMotion, t: float, x: np.ndarray, u: np.ndarray, p: Any, names: tuple[str, ...]
 ) -> dict[str, tuple[Array, str]]:
-    """Return derivatives of A (n, n, size) by named parameters, and the method by which the parameters p follow from each name.
+    """Return derivatives of A (n, n, size) by named parameters, and the method used for each.
 
     The derivative of A along a change of p is exact, through CasADi's second derivatives.
     """

@@ -95,7 +95,7 @@ class LinearTrajectory:
         Returns
         -------
         LinearModel
-            Its ``point`` holds t, x, u and the drift.
+            Its ``point`` contains t, x, u and the drift.
         """
         values = self._split(self._values(float(t), side))
         state = values.pop("x_reference")

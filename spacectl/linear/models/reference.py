@@ -26,7 +26,7 @@ class Reference(NamedTuple):
 def read_reference(
     eom: EquationsOfMotion, reference: Any, *, u: Any = None, x_dot: Any = None, breaks: Iterable[float] = ()
 ) -> Reference:
-    """Return the motion as arrays; see `linearize_along` for what is accepted."""
+    """Return the motion as arrays; see `linearize_along` for the accepted types."""
     t, x, given = _arrays(eom, reference)
     if u is not None:
         given = u
@@ -90,8 +90,8 @@ def _insert_jump(
     k = int(np.argmin(np.abs(t - time)))
     if abs(t[k] - time) > 1e-12 * max(1.0, abs(time)):
         raise ModelError(
-            f"linearize_along: an input jumps at t = {time:g} s, which is no time of the reference (nearest {t[k]:g} s); "
-            "add it to its grid"
+            f"linearize_along: an input jumps at t = {time:g} s, which is not a time of the reference "
+            f"(nearest {t[k]:g} s); add it to its grid"
         )
     if k in (0, t.size - 1):
         return t, x, u, rates  # nothing before or after it

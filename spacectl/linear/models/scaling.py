@@ -100,7 +100,7 @@ def _is_rounding(A: np.ndarray) -> np.ndarray:
 def balancing_scale(A: np.ndarray) -> np.ndarray:
     """Return a diagonal T that makes rows and columns of ``T^-1 A T`` similar in norm.
 
-    Entries below 1e-14 of the largest are left out: they are rounding, which balancing would amplify.
+    Entries below 1e-14 of the largest are ignored: they are rounding, which balancing would amplify.
     """
     if not len(A):
         return np.ones(0)
@@ -136,7 +136,7 @@ def is_decaying(poles: np.ndarray) -> np.ndarray:
     """Return whether poles are in the open left half-plane by more than rounding (1e-13 times the fastest).
 
     Poles that are equal up to rounding are examined together: rounding splits a double integrator into a pair on
-    both sides of axis, of which neither decays.
+    both sides of the axis, neither of which decays.
     """
     values = np.asarray(poles)
     limit = -1e-13 * float(np.max(np.abs(values), initial=0.0))

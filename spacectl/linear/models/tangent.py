@@ -1,17 +1,18 @@
 """The tangent of the coordinates and of the constraints: one error coordinate for each speed, in body axes for attitudes.
 
-``q_dot = W v`` gives ``dq = W theta`` for a small displacement theta. A quaternion joint has a rotation vector, with
-``R = R_ref exp(theta~)`` (right-multiplicative, body axes); every other error is a difference. If the reference turns
-by ``R_ref_dot = R_ref Omega~``, the exact rate is ``theta_dot = J(theta) v - J(-theta) Omega`` with
-``J(theta) = 1 + theta~ / 2 + ...``, so with ``v = v_ref + dv`` to first order
+``q_dot = W v`` gives ``dq = W theta`` for a small displacement theta. A quaternion joint has a rotation
+vector, with ``R = R_ref exp(theta~)`` (right-multiplicative, body axes); every other error is a difference.
+If the reference rotates by ``R_ref_dot = R_ref Omega~``, the exact rate is
+``theta_dot = J(theta) v - J(-theta) Omega`` with ``J(theta) = 1 + theta~ / 2 + ...``, so with
+``v = v_ref + dv`` to first order
 
     theta_dot = (v_ref - Omega) + dv - 1/2 (v_ref + Omega) x theta
 
 and ``theta_dot = dv - v_ref x theta`` where the reference obeys its own kinematics (Omega = v_ref).
 
-With constraints, ``J_g theta = 0`` (equations at position level) and ``J dv + G theta = 0`` (all equations at speed level), a
-pivoted choice keeps some error states z as they are and gives all of them as ``basis z``, so that the reduced model keeps
-its names.
+With constraints, ``J_g theta = 0`` (equations at position level) and ``J dv + G theta = 0`` (all equations at
+speed level), a pivoted choice retains some error states z and expresses all of them as ``basis z``, so that
+the reduced model keeps its names.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def _angle_by_sine(square: Any, scalar: Any) -> Any:
 def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
     """Return the positions of errors: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
 
-    Every coordinate that belongs to no quaternion is the integral of its own speed.
+    Every coordinate that is not part of a quaternion is the integral of its own speed.
     """
     blocks: list[tuple[int, int, str | None]] = []
     at_q = at_v = 0

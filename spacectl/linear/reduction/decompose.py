@@ -56,7 +56,7 @@ def modal_blocks(A: np.ndarray) -> ModalBlocks:
 
     A simple real pole becomes a block of size one, a simple pair s +- j w the block ``[[s, w], [-w, s]]``. Poles
     that are equal up to rounding share a block (their eigenvectors may be incomplete); so do poles whose
-    eigenvectors are so nearly parallel that separating them would lose more than half of the digits.
+    eigenvectors are so nearly parallel that separation would lose more than half of the digits.
     """
     n = len(A)
     poles, vectors = np.linalg.eig(A) if n else (np.zeros(0, dtype=complex), np.zeros((0, 0)))

@@ -37,9 +37,9 @@ class Reduction:
         Hankel singular values of the decaying part, largest first; empty for modal reduction.
     bound : float
         Bound of the error ``|y - y_reduced| / |u|`` over all frequencies (H-infinity norm): for balanced truncation
-        twice the sum of the Hankel values left out, for modal reduction the norm of the part left out itself.
+        twice the sum of the omitted Hankel values, for modal reduction the norm of the omitted part.
     message : str
-        What was kept, in words.
+        Description of the retained part.
     """
 
     model: LinearModel
@@ -63,9 +63,9 @@ def reduce_modal(
     model : LinearModel
         The model.
     keep : int, iterable of str, or function, optional
-        How many modes, slowest first; or modes by name (``"mode3"`` as numbered by `modes`, or a state: the mode in
-        which its participation is largest); or a function of the pole [1/s] (imaginary part not negative) that returns
-        whether to keep it.
+        Number of modes, slowest first; or modes by name (``"mode3"`` as numbered by `modes`, or a state: the
+        mode in which its participation is largest); or a function of the pole [1/s] (imaginary part not
+        negative) that returns whether to keep it.
     below : float, optional
         Keep the modes with a frequency up to this [rad/s] (and those of `keep`).
     match_dc : bool
@@ -110,19 +110,19 @@ def reduce_modal(
         left=left[inside],
         hankel_values=np.zeros(0),
         bound=bound,
-        message=summary if decays else summary + ": a mode left out does not decay",
+        message=summary if decays else summary + ": an omitted mode does not decay",
     )
 
 
 def reduce_balanced(
     model: LinearModel, *, order: int | None = None, tolerance: float | None = None, match_dc: bool = False
 ) -> Reduction:
-    """Truncate the decaying part of a model in balanced coordinates; retain the rest exactly.
+    """Truncate the decaying part of a model in balanced coordinates; retain the other part exactly.
 
-    The decaying part is split off by an ordered real Schur form and a Sylvester equation. Factors of its Gramians ``P =
-    L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S
-    V.T`` (the Hankel values) give the square-root projection ``right = L_c V S^-1/2``, ``left = S^-1/2 U.T
-    L_o.T`` [1]_. The error is at most twice the sum of the values left out. Inputs and outputs count in SI units;
+    The decaying part is split off by an ordered real Schur form and a Sylvester equation. Factors of its
+    Gramians ``P = L_c L_c.T``, ``Q = L_o L_o.T`` and the singular values of ``L_o.T L_c = U S V.T`` (the
+    Hankel values) give the square-root projection ``right = L_c V S^-1/2``, ``left = S^-1/2 U.T L_o.T`` [1]_.
+    The error is at most twice the sum of the omitted values. Inputs and outputs are weighted in SI units;
     scale B and C otherwise.
 
     Parameters
@@ -130,9 +130,9 @@ def reduce_balanced(
     model : LinearModel
         The model; disturbances are projected but do not affect the projection.
     order : int, optional
-        Number of states to keep, the exactly kept ones included.
+        Number of states to keep, including those retained exactly.
     tolerance : float, optional
-        Or: the error bound allowed, over the largest Hankel value (which is no larger than the H-infinity norm).
+        Alternatively, the allowed error bound over the largest Hankel value (at most the H-infinity norm).
     match_dc : bool
         Whether omitted states become static instead (singular perturbation): same bound, exact at zero frequency.
 

@@ -15,7 +15,7 @@ __all__ = ["Campbell", "Crossing", "Instability"]
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """Where a mode's frequency equals an engine order: ``frequency = order |value|``.
+    """A crossing of a mode's frequency with an engine order: ``frequency = order |value|``.
 
     Parameters
     ----------

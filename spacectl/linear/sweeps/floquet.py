@@ -1,7 +1,8 @@
 """`floquet`: stability of a periodic motion from the monodromy matrix of its linear model.
 
-`linearize_along` gives the time-varying model of small deviations; over one period T its transition matrix Phi(T) maps
-a deviation to the one a period later. Eigenvalues of Phi(T) outside the unit circle belong to growing deviations.
+`linearize_along` gives the time-varying model of small deviations; over one period T its transition matrix
+Phi(T) maps a deviation to that one period later. Eigenvalues of Phi(T) outside the unit circle correspond to
+growing deviations.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from spacectl.linear.models.tangent import constraint_manifold
 
 __all__ = ["Floquet", "floquet"]
 
-_CLOSED = 1e-3  # relative difference of A between the ends of a period that counts as none
+_CLOSED = 1e-3  # relative difference of A between the ends of a period up to which it counts as periodic
 _ACCURATE = 1e-3  # estimated error of multipliers above which a warning is issued
 _FEWEST = 9  # times of a motion: half of them must still resolve the motion
 
@@ -98,7 +99,7 @@ def floquet(
     >>> from spacectl import form_equations, library
     >>> eom = form_equations(library.pendulum())
     >>> t = np.linspace(0.0, 1.0, 11)
-    >>> found = floquet(eom, (t, np.zeros((11, 2)), np.zeros((11, 1))))  # at rest: any period serves
+    >>> found = floquet(eom, (t, np.zeros((11, 2)), np.zeros((11, 1))))  # at rest: any period is valid
     >>> found.is_stable()
     True
     """
@@ -146,7 +147,7 @@ def _check_closed(eom: EquationsOfMotion, A: np.ndarray, period: float) -> None:
 
 
 def _allowed(eom: EquationsOfMotion, model: LinearTrajectory, p: Any) -> tuple[list[int], np.ndarray, Labels]:
-    """Return the independent error states, the matrix that gives all of them, and their labels; without constraints all."""
+    """Return the independent error states (without constraints all), the basis of all states, and labels."""
     if not eom.constraint_rows:
         return list(range(len(model.x))), np.eye(len(model.x)), model.x
     start = np.asarray(model.x_reference)[0]

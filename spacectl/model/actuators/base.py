@@ -1,4 +1,4 @@
-"""The base of all actuators: each is one named input u of the equations, with limits that belong to the plant.
+"""The base of all actuators: each is one named input u of the equations, with limits as part of the plant.
 
 A subclass defines `efforts`, from which every formulation, the native code and the reports follow.
 """
@@ -23,7 +23,7 @@ __all__ = ["Actuator", "DirectedActuator"]
 
 @dataclass(frozen=True, kw_only=True)
 class Actuator:
-    """Base: a name and limits. A subclass must define `efforts` and may override the rest.
+    """Base: a name and limits. A subclass must define `efforts` and may override other members.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Actuator:
     name: str = ""
     limit: Any = None
     unit: ClassVar[str] = "N"
-    default_bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # of the input, where there is no limit
+    default_bounds: ClassVar[tuple[float, float]] = (-inf, inf)  # of the input without a limit
 
     def __post_init__(self) -> None:
         if self.name:
@@ -71,8 +71,8 @@ class Actuator:
         if any(isinstance(entry, (float, np.ndarray)) and np.any(np.isinf(entry)) for entry in entries):
             low, high = self.default_bounds
             raise ModelError(
-                f"{self._what}: limit is {limit!r}, expected finite numbers; for an infinite side leave the limit out: "
-                f"a {type(self).__name__} without one ranges from {low:g} to {high:g}"
+                f"{self._what}: limit is {limit!r}, expected finite numbers; for an infinite bound omit the "
+                f"limit: a {type(self).__name__} without one ranges from {low:g} to {high:g}"
             )
         for entry in entries:
             if np.ndim(entry) == 0:
@@ -107,7 +107,7 @@ class Actuator:
         return ()
 
     def with_joints(self, names: Mapping[str, str]) -> Actuator:
-        """Return the actuator for renamed joints; its fields that begin with ``joint`` hold joint names."""
+        """Return the actuator for renamed joints; fields that begin with ``joint`` contain joint names."""
         own = {effort.joint for effort in self.joint_efforts} & set(names)
         found = {item.name: getattr(self, item.name) for item in fields(self) if item.name.startswith("joint")}
         changes = {key: names[name] for key, name in found.items() if name in own}

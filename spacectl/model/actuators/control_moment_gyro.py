@@ -1,4 +1,4 @@
-"""`ControlMomentGyro`: a rotor at constant speed, turned by a gimbal."""
+"""`ControlMomentGyro`: a rotor at constant speed in a gimbal."""
 
 from __future__ import annotations
 

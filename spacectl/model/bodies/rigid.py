@@ -34,8 +34,8 @@ class RigidBody(Body):
     name : str
         Unique in the system.
     mass : float
-        Mass [kg], 0 or more. A body without mass or inertia may stand between joints (a composite joint, a frame of a
-        robot file) if its outboard bodies have inertia along every speed; `form_equations` checks this.
+        Mass [kg], 0 or more. A body between joints (a composite joint, a frame of a robot file) needs no mass
+        or inertia if its outboard bodies have inertia along every speed; `form_equations` checks this.
     inertia : (3,), (6,) or (3, 3)
         Inertia about the centre of mass, body axes [kg m^2]: the diagonal, or (xx, yy, zz, xy, xz, yz) where xy is
         the matrix entry (minus the product of inertia integral), or the matrix.
@@ -84,8 +84,8 @@ class RigidBody(Body):
 class Rotor(Body):
     """The spinning part of a wheel or motor: inertia about its spin axis only.
 
-    Mass and transverse inertia of the real rotor belong to the body that carries it; the remaining kinetic energy is
-    ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
+    Mass and transverse inertia of the real rotor are part of the body that carries it; the remaining kinetic
+    energy is ``T = 1/2 J (omega_axis + spin)^2``. Used by `ReactionWheel`.
     """
 
     name: str

@@ -71,7 +71,7 @@ class Quantities(Recorder):
 def trace(
     equations: Callable[[Quantities], Any], numbers: Mapping[str, Any]
 ) -> tuple[tuple[tuple[str, str], ...], Any]:
-    """Trace equations: return the quantities they ask for, as pairs (kind, name), and their symbolic values."""
+    """Trace equations: return the quantities that they use, as pairs (kind, name), and symbolic values."""
     found: dict[tuple[str, str], Any] = {}
 
     def quantity(kind: str, name: str) -> Any:
@@ -112,8 +112,8 @@ class Artificial:
 class AnyConstraint:
     """Base of all constraints.
 
-    A subclass is a frozen, keyword-only dataclass. Every formulation for constrained systems, simulation, linearisation
-    and reports support it through these members:
+    A subclass is a frozen, keyword-only dataclass. All formulations for constrained systems, simulation,
+    linearisation and reports use these members:
 
     1. `row_names`, the names of its equations within the constraint, unless there is only one.
     2. `numbers`, the run-time parameters.
@@ -123,10 +123,10 @@ class AnyConstraint:
 
     It may add:
 
-    4. `structure`, if a field that is a number decides the form of the equations, or a field is not plain data.
-    5. `has_position_level`, where the equations do not show it, as for a velocity constraint whose terms vanish.
-    6. `has_side` and `side_of`, for equations that are also satisfied after a half turn.
-    7. `closes_as`, the joint type with which it closes a loop.
+    4. `structure`, if a numeric field determines the form of the equations, or a field is not plain data. 5.
+    `has_position_level`, if it does not follow from the equations, as for a velocity constraint whose terms
+    vanish. 6. `has_side` and `side_of`, for equations that are also satisfied after a half turn. 7.
+    `closes_as`, the joint type with which it closes a loop.
 
     A constraint between two frames is a `FrameConstraint`: it defines `rows` of their relative placement instead of 3, and
     acts on the bodies by one wrench. Others act along the gradients of positions, rotations and velocities in `equations`.
@@ -138,10 +138,10 @@ class AnyConstraint:
     kind : Natural or Artificial
         Whether ideal forces or actuators maintain it. Default: `Natural`.
     compliance : float or sequence of float, optional
-        Compliance of each constraint equation [m/N, rad/(N m)], one value for all or one for each. It decides how redundant
-        constraints share a load that the equations of motion leave undetermined (least work,
-        ``min sum(compliance * lam**2)``); the constraint stays rigid. Only ratios matter. If omitted, all equations have
-        equal weight, and the load sharing is not claimed to be physical.
+        Compliance of each constraint equation [m/N, rad/(N m)], one value for all or one for each. It
+        determines how redundant constraints share a load that the equations of motion leave undetermined
+        (least work, ``min sum(compliance * lam**2)``); the constraint remains rigid. Only ratios matter. If
+        omitted, all equations have equal weight, and the load sharing need not be physical.
     """
 
     name: str
@@ -212,7 +212,7 @@ class AnyConstraint:
         return {}
 
     def equations(self, s: Quantities) -> Any:
-        """Return the values that are zero when the constraint is met, as a column or list of `n_rows` expressions."""
+        """Return the residuals of the constraint, as a column or list of `n_rows` expressions."""
         raise NotImplementedError
 
     @property
@@ -221,7 +221,7 @@ class AnyConstraint:
         return None
 
     def side_of(self, s: Quantities) -> Any:
-        """Return a positive value on the intended branch, a negative one if the equations are met after a half turn."""
+        """Return a positive value on the intended branch, a negative one on that turned by 180 degrees."""
         return 1.0
 
     @property
@@ -264,6 +264,6 @@ class AnyConstraint:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of its equations besides class, name, compliance, parameters: here all other fields."""
+        """Fields besides name and compliance that determine the form of its equations: here all others."""
         known = {*_OWN, *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)

@@ -79,7 +79,7 @@ class FrameConstraint(AnyConstraint):
         return self.side(s.relative, s.numbers)
 
     def rows(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Return the equations at position level, zero when met."""
+        """Return the residuals of the equations at position level."""
         raise NotImplementedError
 
     def rates(self, X_JF: Placement, V_JF_J: Any, n: Mapping[str, Any]) -> Any:
@@ -87,5 +87,5 @@ class FrameConstraint(AnyConstraint):
         raise NotImplementedError
 
     def side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Return a positive value on the intended branch, a negative one if the equations are met after a half turn."""
+        """Return a positive value on the intended branch, a negative one on that turned by 180 degrees."""
         return 1.0

@@ -18,7 +18,7 @@ __all__ = ["JointLoop", "Loop"]
 
 @dataclass(frozen=True, kw_only=True)
 class Loop(FrameConstraint):
-    """A loop closed by a joint: F on `b` moves against J on `a` as the joint allows.
+    """A loop closed by a joint: F on `b` moves relative to J on `a` as the joint allows.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Loop(FrameConstraint):
 
 @dataclass(frozen=True, kw_only=True)
 class JointLoop(Loop):
-    """The loop that represents a joint in absolute coordinates (`as_absolute`): always active, as the joint is.
+    """The loop that represents a joint in absolute coordinates (`as_absolute`): always active.
 
     Its compliance is zero, so that redundant constraints share their load as in joint coordinates, where joints of the
     tree have no constraint equations.

@@ -1,4 +1,4 @@
-"""`PointOnPlane`: a point stays on a plane."""
+"""`PointOnPlane`: a point on a plane."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLANE = "plane"  #: the joint type with which one of them closes a loop
 
 @dataclass(frozen=True, kw_only=True)
 class PointOnPlane(FrameConstraint):
-    """The origin of F stays on the plane through J's origin with the given normal (Aslanov, Kruglov, Yuditsev, 3.1).
+    """The origin of F is on the plane through J's origin with a normal (Aslanov, Kruglov, Yuditsev, 3.1).
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ __all__ = ["Element", "JointElement"]
 
 @dataclass(frozen=True, kw_only=True)
 class Element:
-    """Base of everything in ``System(elements=...)``.
+    """Base of the entries of ``System(elements=...)``.
 
     A subclass is a frozen, keyword-only dataclass derived from `JointElement`, which acts on joint speeds, or from
     `PointElement`, which acts at points of bodies.
@@ -35,7 +35,7 @@ class Element:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of its efforts besides class, ends and parameters."""
+        """Data besides class, ends and parameters that determine the form of its efforts."""
         return ()
 
     def numbers(self) -> dict[str, Number]:
@@ -70,7 +70,7 @@ class JointElement(Element):
         return bool(self.kinks(q, v, self._symbols()))
 
     def kinks(self, q: Sequence[Any], v: Sequence[Any], n: Mapping[str, Any]) -> list[Any]:
-        """Return expressions that cross zero where efforts or their derivatives jump; integration steps end there."""
+        """Return expressions that cross zero at discontinuities of efforts or their derivatives."""
         return []
 
     def potential(self, q: Sequence[Any], n: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""`Drive`: a joint moved by a motor through an elastic gear, with friction and backlash.
+"""`Drive`: a joint driven by a motor through an elastic gear, with friction and backlash.
 
 In a system it adds a rotor (a part of the tree with the coordinate ``"<joint>.motor"``) that spins about the joint's
 axis on the body that carries the joint, and an element that couples motor and joint. The laws are in `drive_laws`.
@@ -154,7 +154,7 @@ class Drive(JointElement):
     def rotor(self, axis: Any) -> tuple[Rotor, Revolute]:
         """Return the rotor and its joint about an axis."""
         joint = Revolute(axis=axis)
-        set_field(joint, "name", self.motor)  # a name with a dot, which users may not give
+        set_field(joint, "name", self.motor)  # a name with a dot, which is reserved
         return Rotor(name=self.rotor_name, axis=axis, spin_inertia=self.rotor_inertia), joint
 
     def brings(self, parts: tuple[Any, ...]) -> tuple[tuple[Any, dict[str, Any]], ...]:

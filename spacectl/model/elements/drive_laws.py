@@ -36,8 +36,9 @@ class _Law:
 class HardeningSpring(_Law):
     """A spring that is quadratic up to a corner and linear beyond it, continuous there (Sadigh 1995, Eq 6.18).
 
-    ``tau = sgn(d) a d^2`` for ``|d| < c`` and ``sgn(d) (a c^2 + k (|d| - c))`` beyond. Its stiffness is zero at zero
-    deflection, so linear models and modes about an unloaded drive are meaningless; it jumps from ``2 a c`` to ``k`` at c.
+    ``tau = sgn(d) a d^2`` for ``|d| < c`` and ``sgn(d) (a c^2 + k (|d| - c))`` beyond. Its stiffness is zero
+    at zero deflection, so linear models and modes about an unloaded drive are meaningless; it is
+    discontinuous at c, from ``2 a c`` to ``k``.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class HardeningSpring(_Law):
         return ca.sign(deflection) * (n["quadratic"] * inside**2 + n["slope"] * beyond)
 
     def kinks(self, deflection: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Return where derivatives of the torque jump: the first at the corners, the second at zero."""
+        """Return discontinuities of the torque's derivatives: first at the corners, second at zero."""
         return [deflection, deflection - n["corner"], deflection + n["corner"]]
 
     def energy(self, deflection: Any, n: Mapping[str, Any]) -> Any:

@@ -59,7 +59,7 @@ class PointElement(Element):
         return bool(p) and bool(self.kinks(p, v, ca.SX.sym("t"), self._symbols()))
 
     def kinks(self, p: Sequence[Any], v: Sequence[Any], t: Any, n: Mapping[str, Any]) -> list[Any]:
-        """Return expressions that cross zero where forces or their derivatives jump; integration steps end there."""
+        """Return expressions that cross zero at discontinuities of forces or their derivatives."""
         return []
 
     def potential(self, p: Sequence[Any], t: Any, n: Mapping[str, Any]) -> Any:
@@ -80,7 +80,7 @@ class PointElement(Element):
         return None
 
     def fault(self, t: float, coordinate: float | None) -> str:
-        """Return why a run must stop at time t, as a message with the cure; empty if it may go on."""
+        """Return a message with a remedy if a run must stop at time t; empty if it may continue."""
         return ""
 
     @property

@@ -81,9 +81,7 @@ class SpringDamper(PointElement):
         for key in ("stiffness", "cubic", "damping", "inertial_damping", "stop_stiffness"):
             set_field(self, key, as_scalar(getattr(self, key), f"{what}: {key}"))
             if key != "cubic" and getattr(self, key) < 0.0:
-                raise ModelError(
-                    f"{what}: {key} is {getattr(self, key):g}, expected 0 or more; it would feed energy in"
-                )
+                raise ModelError(f"{what}: {key} is {getattr(self, key):g}, expected 0 or more; it would add energy")
         set_field(self, "length", length_over_time(self.length, what, may_vanish=True))
         for key in ("shortest", "longest"):
             if getattr(self, key) is not None:

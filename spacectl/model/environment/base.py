@@ -1,7 +1,7 @@
 """The base of all environments: motion of the root frame and gravity in it, as functions of time.
 
-Methods of the field take the time t first and the run-time parameters n last, as symbols or floats. A class that the
-native kernels do not know is evaluated by expressions in every formulation, which is slower.
+Methods of the field take the time t first and the run-time parameters n last, as symbols or floats. A class
+without native kernels is evaluated by expressions in every formulation, which is slower.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Environment:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of the equations, apart from its class and the zeros of its parameters."""
+        """Data besides class and zeros of the parameters that determine the form of the equations."""
         return choices(self)
 
     def numbers(self) -> dict[str, Number]:
@@ -161,6 +161,6 @@ def has_field_of(environment: Environment, *kinds: type[Environment]) -> bool:
 
 
 def _methods(kind: type[Environment]) -> set[str]:
-    """Return the names of the methods of a kind and its bases, which decide its field."""
+    """Return the names of the methods of a kind and its bases, which determine its field."""
     bases = [base for base in kind.__mro__ if base is not object]
     return {key for base in bases for key, item in vars(base).items() if callable(item) and not key.startswith("__")}

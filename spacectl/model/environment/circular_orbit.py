@@ -1,4 +1,4 @@
-"""`CircularOrbit`: the turning frame of a circular orbit."""
+"""`CircularOrbit`: the rotating frame of a circular orbit."""
 
 from __future__ import annotations
 

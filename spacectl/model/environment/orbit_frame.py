@@ -47,7 +47,7 @@ class OrbitFrame(Environment):
         return stack(cross(com, force) + (3.0 * k) * cross(radial, I_C @ radial), force)
 
     def potential(self, t: Any, X_NB: Placement, body: MassProperties, n: Mapping[str, Any]) -> Any:
-        """Return the gravity-gradient potential (without the centrifugal part, which belongs to the turning root)."""
+        """Return the gravity-gradient potential (without the centrifugal part, due to the rotating root)."""
         mass, com, I_C = body
         radial = X_NB.R.T @ constant((1.0, 0.0, 0.0), X_NB.p)
         rho = X_NB.R.T @ X_NB.p + com

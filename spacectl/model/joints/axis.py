@@ -59,7 +59,7 @@ class AxisJoint(Joint):
 
 
 def turn_of(R: Any) -> list[Any]:
-    """Return half the axial vector of R - R': the rotation vector for small turns."""
+    """Return half the axial vector of R - R': the rotation vector for small rotations."""
     return [0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])]
 
 

@@ -93,8 +93,8 @@ def columns(*twists: Any) -> Any:
 class Joint:
     """Base of all joints: no motion.
 
-    A subclass is a frozen, keyword-only dataclass. Every formulation, simulation, linearisation and reports support it
-    through these members:
+    A subclass is a frozen, keyword-only dataclass. All formulations, simulation, linearisation and reports
+    use these members:
 
     1. `coordinates` and `speeds`, suffixes and units of q and v. A subclass with a unit quaternion in q sets `quaternion_at`.
     2. `placement`, the placement of F in J; `subspace`, the twist of F relative to J in F axes for unit speeds, S(q); `bias`,
@@ -105,7 +105,7 @@ class Joint:
 
     It may add:
 
-    4. `structure`, if a field that is a number decides the form of the motion, or a field is not plain data.
+    4. `structure`, if a numeric field determines the form of the motion, or a field is not plain data.
     5. `closing_names`, `closing`, `closing_side` and `effort_wrenches`: the constraint equations of a joint that closes a
        loop or is used in absolute coordinates. Without them such a use raises `ModelError`.
     6. `elements`, the joint as a sequence of elementary joints, for the native derivative recursion, and `examples`, for
@@ -150,7 +150,7 @@ class Joint:
 
     @property
     def is_free(self) -> bool:
-        """Whether it leaves all motion free."""
+        """Whether it permits all motion."""
         return len(self.speeds) >= 6
 
     @property
@@ -164,7 +164,7 @@ class Joint:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of its equations besides class, motion and parameters: here all other fields."""
+        """Fields besides motion and parameters that determine the form of its equations: here all others."""
         known = {"name", "prescribed", *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)
 
@@ -206,14 +206,14 @@ class Joint:
         return v
 
     def closing(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Return the constraint equations of the placement of F in J, zero when met; named by `closing_names`.
+        """Return the constraint equations of the placement of F in J as residuals, named by `closing_names`.
 
-        They must be independent and hold for every relative position that the joint allows.
+        They must be independent and satisfied at every relative position that the joint allows.
         """
         raise ModelError(f"{self._what}: {self._kind} has no equations to close a loop; define {self._kind}.closing")
 
     def closing_side(self, X_JF: Placement, n: Mapping[str, Any]) -> Any:
-        """Return a positive value on the intended branch, a negative one where `closing` is met after a half turn."""
+        """Return a positive value on the intended branch, a negative one on that turned by 180 degrees."""
         return 1.0
 
     def elements(self, n: Mapping[str, Any]) -> JointSequence:
@@ -222,7 +222,7 @@ class Joint:
 
     @classmethod
     def examples(cls) -> tuple[Joint, ...]:
-        """Return one joint for each `structure` that has a native step of its own."""
+        """Return one joint for each `structure` with its own native step."""
         return (cls(),)
 
     @property

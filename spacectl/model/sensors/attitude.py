@@ -14,7 +14,7 @@ __all__ = ["Attitude"]
 
 @dataclass(frozen=True, kw_only=True)
 class Attitude(Sensor):
-    """Modified Rodrigues parameters of the short rotation from `seen_from` to `on`; they jump at 180 degrees."""
+    """Modified Rodrigues parameters of the short rotation from `seen_from` to `on` (jump at 180 degrees)."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".s1", ".s2", ".s3")
     unit: ClassVar[str] = "1"

@@ -65,7 +65,7 @@ class Sensor:
     seen_from : str
         Frame of the observer, whose own motion is subtracted: ``"world"``, a body or a frame.
     axes : str
-        Frame whose axes the components refer to; default: `seen_from`.
+        Frame in whose axes the components are given; default: `seen_from`.
     """
 
     name: str
@@ -84,13 +84,13 @@ class Sensor:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of the outputs, apart from its class and the zeros of its parameters."""
+        """Data besides class and zeros of the parameters that determine the form of the outputs."""
         return choices(self)
 
     def value(self, motion: SensedMotion) -> Any:
         """Return the outputs, one per suffix, from the motion of its point."""
         raise ModelError(
-            f"sensor '{self.name}': {type(self).__name__} does not say what it measures; define value(motion)"
+            f"sensor '{self.name}': {type(self).__name__} does not define its output; define value(motion)"
         )
 
     def numbers(self) -> dict[str, Number]:

@@ -1,4 +1,4 @@
-"""`ElasticTether`: point masses joined by strings that only pull, between any two frames, reeled at the first.
+"""`ElasticTether`: point masses joined by tension-only strings between any two frames, reeled at the first.
 
 In a system it adds the masses (bodies ``"<name>_1"``, ... with coordinates in root axes), the stored line, and the
 forces between them. See docs/tethers.md for the derivation.
@@ -32,11 +32,12 @@ _MOST = 10_000  # masses of a line; with more, forming equations takes hours
 class ElasticTether(LineElement):
     """A line of n equal point masses and tension-only strings from a drum to any body or frame.
 
-    Mass j sits in the middle of the j-th of n equal pieces of the deployed line, so the first and last strings are half
-    as long as the others. The tension of each string is ``T = stiffness e + damping e_dot`` of its strain e, zero while
-    it is slack. While the line is reeled, all pieces grow or shrink alike: a mass is then a place through which line
-    flows, its speeds are those of the line there, and its coordinates move with ``x_dot = v - X``. The flow carries
-    momentum from piece to piece; total linear and angular momentum are conserved exactly, for any n.
+    Mass j is in the middle of the j-th of n equal pieces of the deployed line, so that the first and last
+    strings are half as long as the others. The tension of each string is ``T = stiffness e + damping e_dot``
+    of its strain e, and zero while it is slack. While the line is reeled, all pieces change their length
+    equally: a mass is then a place through which line flows, its speeds are those of the line there, and its
+    coordinates follow ``x_dot = v - X``. The flow transports momentum from piece to piece; total linear and
+    angular momentum are conserved exactly, for any n.
 
     Parameters
     ----------

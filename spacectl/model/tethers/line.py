@@ -76,7 +76,7 @@ class _LineBody(Body):
     drawn_as: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """Accept the name, which the tether has made."""
+        """Accept the name, which the tether generates."""
 
     @property
     def structure(self) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ class _LineBody(Body):
         return {}
 
     def mass_properties(self, n: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-        """Return mass, centre of mass, inertia; `n` holds the tether's parameters and its deployed ``length``."""
+        """Return mass, centre of mass, inertia; `n`: the tether's parameters and its deployed ``length``."""
         none = zeros(3, n["length"])
         return self._mass(n), none, 0.0 * eye(3, n["length"])
 

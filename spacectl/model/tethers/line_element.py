@@ -147,7 +147,5 @@ class LineElement(PointElement):
                 "length, or reel in more slowly towards the end"
             )
         if self._spool_part and self.spool is not None and length >= self.spool - margin:
-            return (
-                f"{self._what} has no line left: {length:.6g} m of {self.spool:g} m are deployed; give a longer spool"
-            )
+            return f"{self._what} is fully deployed: {length:.6g} m of {self.spool:g} m; give a longer spool"
         return ""

@@ -97,7 +97,7 @@ class Tether(LineElement):
         swivel = LineSwivel(name=f"{self.name}_swivel", line=self.name)
         turning = self.joint if self.joint.name else replace(self.joint, name=self.name)
         reel = Reel(axis=self.axis, prescribed=self.profile, start=self.start, is_fixed=not self.changes)
-        set_field(reel, "name", f"{self.name}.length")  # a name with a dot, which users may not give
+        set_field(reel, "name", f"{self.name}.length")  # a name with a dot, which is reserved
         placed = {"on": self.on, "at": self.at, "rotation": self.rotation, "joint": turning}
         rod = (LineRod(name=self.name, line=self.name), {"on": swivel.name, "joint": reel})
         return ((swivel, placed), rod, *self._spool_part)

@@ -18,7 +18,7 @@ def as_absolute(system: System) -> System:
     """Return the same mechanism with a `Free` joint for each body and a `JointLoop` for each joint.
 
     Coordinates are named after the bodies (``"link.x"``), the loops after the joints (with ``_joint`` added where a body
-    has the joint's name). Wheels stay on their bodies; springs between points act there as before.
+    has the joint's name). Wheels remain on their bodies; springs between points are unchanged.
 
     Raises
     ------

@@ -18,9 +18,9 @@ __all__ = ["rigid_counterpart"]
 def rigid_counterpart(system: System) -> System:
     """Return the rigid system (S-bar of Sadigh 1995, section 8.2.1): flexible bodies become rigid, with mass and frames.
 
-    ``m = sum m_i``, ``c = sum m_i X_i / m``, ``I_C = sum m_i ((r'r) 1 - r r') + J_i`` with ``r = X_i - c`` over the material
-    points. Joints, actuators, sensors and constraints are kept, so that coordinates keep their names, except modal ones.
-    Drives and springs stay elastic.
+    ``m = sum m_i``, ``c = sum m_i X_i / m``, ``I_C = sum m_i ((r'r) 1 - r r') + J_i`` with ``r = X_i - c``
+    over the material points. Joints, actuators, sensors and constraints do not change, so that coordinates
+    except modal ones have the same names. Drives and springs remain elastic.
 
     Parameters
     ----------

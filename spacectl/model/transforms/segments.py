@@ -31,7 +31,7 @@ _PROPERTIES = ("EI", "EA", "GJ", "GA", "warping")
 
 
 def expand_segments(system: System) -> System:
-    """Return the system with each segmented beam replaced by its pieces; a system without one is returned as it is.
+    """Return the system with each segmented beam replaced by its pieces (unchanged without such beams).
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _piece(beam: Beam, k: int, a: float, b: float) -> Beam:
 
 
 def _holds(frame: Frame, a: float, b: float, length: float, is_last: bool) -> bool:
-    """Return whether a frame belongs to the piece from a to b: at an edge, to the piece that ends there."""
+    """Return whether a frame is on the piece from a to b: at an edge, on the piece that ends there."""
     x, small = float(np.asarray(frame.at)[0]), 1e-9 * length
     return (a == 0.0 or x > a + small) and (is_last or x <= b + small)
 

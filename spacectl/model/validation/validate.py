@@ -1,4 +1,4 @@
-"""Checks of a whole system: names, parents, cycles, actuators and sensors. Each error names the part and the cure."""
+"""Checks of a whole system: names, parents, cycles, actuators, sensors. Errors name the part and a remedy."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def find_component(what: str, component: str, part: Any) -> tuple[int | None, in
     else:
         choices = ", ".join(suffix.lstrip(".") for suffix in suffixes)
         several = f"several speeds; set component to one of {choices}"
-        cure = several if len(suffixes) > 1 else "one speed; leave component out"
+        cure = several if len(suffixes) > 1 else "one speed; omit component"
         raise ModelError(f"{what}: joint '{getattr(part, 'joint_name', part.name)}' has {cure}")
     coordinates = [f"{suffix}_dot" for suffix, _ in part.joint.coordinates]
     return (coordinates.index(suffixes[speed]) if suffixes[speed] in coordinates else None), speed
@@ -236,7 +236,7 @@ def _check_constraint(constraint: AnyConstraint, system: System, frames: set[str
 
 
 def _check_attachment(part: Part) -> None:
-    """Raise `ModelError` unless the shapes of a flexible body vanish at its joint, from where they are measured."""
+    """Raise `ModelError` unless the shapes of a flexible body vanish at its joint, their reference."""
     body = part.body
     if not isinstance(body, FlexibleBody) or part.joint.is_free:
         return

@@ -1,7 +1,8 @@
 """`Flow`: the exact motion of a problem under piecewise constant inputs, with its derivatives.
 
-Between two nodes the controls are constant and the motion is integrated by formulas of order 8, so that modes which a
-collocation mesh would have to resolve by dozens of unknowns cost one step of some tenths of a radian.
+Controls are constant in each cell, and the motion is integrated by a Runge-Kutta method of order 8. A mode
+that a collocation mesh resolves with dozens of unknowns costs one integration step of a few tenths of a
+radian.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["Flow", "Linear", "Values"]
 
-_LOOKS = 20  # nodes at which the fastest mode is looked for
+_SAMPLES = 20  # nodes at which the fastest mode is computed
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """The flow linearised at its nodes: ``dx_k+1 = A_k dx_k + B_k dw_k + c_k dh_k``, c the rate at the end of the cell.
+    """Linearised flow ``dx_k+1 = A_k dx_k + B_k dw_k + c_k dh_k``; c is the state rate at the end of the cell.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Expressions at points, with their derivatives by state and controls.
+    """Values of expressions at points, with their derivatives with respect to state and controls.
 
     Parameters
     ----------
@@ -54,14 +55,14 @@ class Values:
 
 
 class Flow:
-    """Motion of a problem's equations under controls that are constant in each cell.
+    """Flow map of a problem under controls that are constant in each cell.
 
     Parameters
     ----------
     problem : Problem
-        Its held path conditions are met by the inputs `busy`.
+        The maneuver.
     busy : tuple of str
-        As many inputs as held conditions have values.
+        Dependent inputs: those solved from the equality path conditions, one for each of their values.
     """
 
     def __init__(self, problem: Problem, busy: tuple[str, ...]):
@@ -79,97 +80,98 @@ class Flow:
         self.n_x, self.n_w = eom.n_x, len(self.controls)
         known = _functions(problem, busy)
         self.n_g = known.n_g
-        self._code = FlowCode(known.rate, known.slopes, problem.p)
-        self._rows, self._ends, self._held, self._inputs, self._rates = (
-            BatchFunction(item, problem.p) for item in (known.rows, known.ends, known.held, known.inputs, known.rates)
+        self._code = FlowCode(known.rate, known.jacobians, problem.p)
+        self._rows, self._ends, self._residuals, self._inputs, self._rates = (
+            BatchFunction(item, problem.p)
+            for item in (known.rows, known.ends, known.residuals, known.inputs, known.rates)
         )
 
     def fastest(self, x: np.ndarray, w: np.ndarray) -> float:
-        """Return the largest magnitude of the eigenvalues of the linearised equations at some nodes [rad/s]."""
-        places = np.linspace(0, len(w) - 1, min(_LOOKS, len(w))).astype(int)
+        """Return the largest eigenvalue magnitude of the linearised equations over sampled nodes [rad/s]."""
+        places = np.linspace(0, len(w) - 1, min(_SAMPLES, len(w))).astype(int)
         return max(float(np.abs(np.linalg.eigvals(self._code.jacobian(x[k], w[k]))).max()) for k in places)
 
-    def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
-        """Return states at the nodes and, with several steps a cell, between them: shape (n steps + 1, n_x).
+    def integrate(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> np.ndarray:
+        """Integrate the motion and return the state after every step, shape (n steps + 1, n_x).
 
         Parameters
         ----------
         x0 : array (n_x,)
-            First state.
+            Initial state.
         w : array (n, n_w)
             Controls.
         h : array (n,)
             Lengths of the cells [s].
         steps : int
-            Steps of the integration in each cell.
+            Integration steps per cell.
         """
-        return self._code.roll(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+        return self._code.integrate(x0, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
 
     def linear(self, x: np.ndarray, w: np.ndarray, h: np.ndarray, steps: int = 1) -> Linear:
-        """Return the flow linearised about a motion x (n steps + 1, n_x) that `roll` gave."""
+        """Linearise the flow about a motion x (n steps + 1, n_x) returned by `integrate`."""
         n, n_x = len(w), self.n_x
-        slopes, rates = self._code.slopes(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
-        slopes = slopes.reshape(n, steps, n_x, n_x + self.n_w)
-        A, B = slopes[:, 0, :, :n_x], slopes[:, 0, :, n_x:]
+        jacobians, rates = self._code.jacobians(x, np.repeat(w, steps, axis=0), np.repeat(h / steps, steps))
+        jacobians = jacobians.reshape(n, steps, n_x, n_x + self.n_w)
+        A, B = jacobians[:, 0, :, :n_x], jacobians[:, 0, :, n_x:]
         for k in range(1, steps):
-            A, B = slopes[:, k, :, :n_x] @ A, slopes[:, k, :, :n_x] @ B + slopes[:, k, :, n_x:]
+            A, B = jacobians[:, k, :, :n_x] @ A, jacobians[:, k, :, :n_x] @ B + jacobians[:, k, :, n_x:]
         return Linear(A, B, rates[steps - 1 :: steps])
 
     def row_values(self, x: np.ndarray, w: np.ndarray) -> Values:
-        """Return what `rows` bound, at states x (n, n_x) and controls w (n, n_w)."""
+        """Return the quantities bounded by `rows` at states x (n, n_x) and controls w (n, n_w)."""
         return self._values(self._rows, np.hstack([x, w]), len(self.rows))
 
     def end_values(self, x: np.ndarray) -> Values:
-        """Return conditions of the end at a state x (n_x,)."""
+        """Return the terminal conditions at a state x (n_x,)."""
         return self._values(self._ends, np.concatenate([x, np.zeros(self.n_w)])[None], self.n_g)
 
     def inputs(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return all inputs, shape (n, n_u)."""
+        """Return all inputs, dependent ones included, shape (n, n_u)."""
         return self._inputs(np.hstack([x, w]))[0]
 
     def rates(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return rates of the states, shape (n, n_x)."""
+        """Return the state rates, shape (n, n_x)."""
         return self._rates(np.hstack([x, w]))[0]
 
-    def held_error(self, x: np.ndarray) -> float:
-        """Return the error of the held path conditions and their rates at a state."""
-        found = self._held(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
+    def equality_error(self, x: np.ndarray) -> float:
+        """Return the largest violation of the equality path conditions and their rates at a state."""
+        found = self._residuals(np.concatenate([x, np.zeros(self.n_w)])[None])[0]
         return float(np.max(np.abs(found), initial=0.0))
 
     def _values(self, function: BatchFunction, z: np.ndarray, size: int) -> Values:
         found = function(z)[0]
-        slopes = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
-        return Values(found[:, :size], slopes[:, :, : self.n_x], slopes[:, :, self.n_x :])
+        jacobians = found[:, size:].reshape(len(z), size, self.n_x + self.n_w)
+        return Values(found[:, :size], jacobians[:, :, : self.n_x], jacobians[:, :, self.n_x :])
 
 
 @dataclass(frozen=True, eq=False)
 class _Functions:
-    """The expressions of a flow as functions of (x, w, p), of (z, nothing, p) the last five; z = (x, w)."""
+    """Functions of a flow: the first two of (x, w, p), the others of (z, empty, p) with z = (x, w)."""
 
     rate: ca.Function
-    slopes: ca.Function
+    jacobians: ca.Function
     rows: ca.Function
     ends: ca.Function
-    held: ca.Function
+    residuals: ca.Function
     inputs: ca.Function
     rates: ca.Function
     n_g: int
 
 
-_KNOWN: dict[Any, _Functions] = {}
-_KEPT = 16
+_CACHE: dict[Any, _Functions] = {}
+_CACHE_SIZE = 16
 
 
 def _functions(problem: Problem, busy: tuple[str, ...]) -> _Functions:
-    """Return one set for all problems of a process with equal structure and rules, so that code is generated once."""
+    """Return cached functions: problems of equal structure and rules share one set of generated code."""
     rules = [tuple((item.name, item.rule, item.low if item.low == item.high else None) for item in items)
              for items in (problem.path, problem.conditions_end)]  # fmt: skip
     key = (problem.eom.structure_hash, busy, *rules, tuple(problem.bounds))
-    if key not in _KNOWN:
-        while len(_KNOWN) >= _KEPT:
-            _KNOWN.pop(next(iter(_KNOWN)))
-        _KNOWN[key] = _make_functions(express_flow(problem, busy))
-    return _KNOWN[key]
+    if key not in _CACHE:
+        while len(_CACHE) >= _CACHE_SIZE:
+            _CACHE.pop(next(iter(_CACHE)))
+        _CACHE[key] = _make_functions(express_flow(problem, busy))
+    return _CACHE[key]
 
 
 def _make_functions(flow: FlowExpressions) -> _Functions:
@@ -179,13 +181,13 @@ def _make_functions(flow: FlowExpressions) -> _Functions:
     def function(name: str, value: Any) -> ca.Function:
         return ca.Function(name, [z, none, flow.p], [ca.densify(ca.cse(value))], ["z", "w", "p"], ["o"])
 
-    def with_slopes(value: Any) -> Any:
+    def with_jacobian(value: Any) -> Any:
         return ca.densify(ca.cse(ca.vertcat(value, ca.vec(ca.densify(ca.jacobian(value, z)).T))))
 
     return _Functions(
         rate=ca.Function("rate", given, [flow.rate], names, ["x_dot"]),
-        slopes=ca.Function("slopes", given, [with_slopes(flow.rate)], names, ["o"]),
-        rows=function("rows", with_slopes(flow.y)), ends=function("ends", with_slopes(flow.ends)),
-        held=function("held", flow.held), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
+        jacobians=ca.Function("jacobians", given, [with_jacobian(flow.rate)], names, ["o"]),
+        rows=function("rows", with_jacobian(flow.y)), ends=function("ends", with_jacobian(flow.ends)),
+        residuals=function("residuals", flow.residuals), inputs=function("inputs", flow.u), rates=function("rates", flow.rate),
         n_g=int(flow.ends.shape[0]),
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The flow of a problem in native code: steps of the 8th order formulas of Dormand and Prince, with their derivatives.
+"""The flow of a problem in native code: Dormand-Prince steps of order 8 with their exact derivatives.
 
-The derivatives are those of the formulas themselves (the variational equations taken through every stage), so that a
-linear programme built from them and the motion agree to rounding.
+The variational equations pass through every stage, so the derivatives are those of the discrete step itself,
+and a linear programme built from them agrees with the motion to rounding.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ static void rate_at(const double *x, const double *w, double *f, double *prepare
     double *res[] = {f};
     rate(arg, res, 0, prepared, 0);
 }
-static void slopes_at(const double *x, const double *w, double *f, double *prepared) {
+static void jacobians_at(const double *x, const double *w, double *f, double *prepared) {
     const double *arg[] = {x, w, 0};
     double *res[] = {f};
-    slopes(arg, res, 0, prepared, 0);
+    jacobians(arg, res, 0, prepared, 0);
 }
-void flow_roll(long long n, const double *w, const double *h, double *x, double *prepared) {
+void flow_integrate(long long n, const double *w, const double *h, double *x, double *prepared) {
     double k[STAGES][NX], y[NX];
     for (long long cell = 0; cell < n; cell++, w += NW, x += NX) {
         for (int i = 0; i <= STAGES; i++) {
@@ -52,7 +52,7 @@ void flow_roll(long long n, const double *w, const double *h, double *x, double 
         }
     }
 }
-void flow_slopes(long long n, const double *x, const double *w, const double *h, double *out, double *rates,
+void flow_jacobians(long long n, const double *x, const double *w, const double *h, double *out, double *rates,
                  double *prepared, double *more) {
     static const int NZ = NX + NW;
     double k[STAGES][NX + NX * (NX + NW)], d[STAGES][NX * (NX + NW)], y[NX], dy[NX * (NX + NW)];
@@ -73,7 +73,7 @@ void flow_slopes(long long n, const double *x, const double *w, const double *h,
             }
             for (int r = 0; r < NX; r++) to[r * NZ + r] += 1.0;
             if (i == STAGES) break;
-            slopes_at(y, w, k[i], more);
+            jacobians_at(y, w, k[i], more);
             for (int r = 0; r < NX; r++) {
                 double *row = d[i] + r * NZ;
                 for (int c = 0; c < NZ; c++) row[c] = c < NX ? 0.0 : k[i][NX + r * NZ + c];
@@ -91,22 +91,22 @@ void flow_slopes(long long n, const double *x, const double *w, const double *h,
 
 
 class FlowCode:
-    """Motion over cells of constant controls; generated C where there is a compiler, else numpy with CasADi's machine.
+    """Integrate over cells of constant controls in generated C or, without a compiler, in CasADi's virtual machine.
 
     Parameters
     ----------
     rate : casadi.Function
-        Rate of the state, a scalar (SX) function of (x, w, p).
-    slopes : casadi.Function
-        The rate, and behind it the rows of its derivative by (x, w), in one column.
+        State rate, a scalar (SX) function of (x, w, p).
+    jacobians : casadi.Function
+        The rate followed by the rows of its Jacobian with respect to (x, w), in one column.
     p : array (n_p,)
         Run-time parameters.
     """
 
-    def __init__(self, rate: ca.Function, slopes: ca.Function, p: np.ndarray):
+    def __init__(self, rate: ca.Function, jacobians: ca.Function, p: np.ndarray):
         self.n_x, self.n_w = int(rate.numel_in(0)), int(rate.numel_in(1))
         self.p = np.ascontiguousarray(p, dtype=float)
-        self.rate, self.slopes_function = rate, slopes
+        self.rate, self.jacobian_function = rate, jacobians
         self._library: Any = None
         try:
             self._load()
@@ -114,24 +114,24 @@ class FlowCode:
             _log.warning("the planner runs in CasADi's virtual machine, slower: %s", error)
 
     def _load(self) -> None:
-        library, sizes = _library(self.rate, self.slopes_function)
+        library, sizes = _library(self.rate, self.jacobian_function)
         self._prepared = [np.zeros(max(size, 1)) for size in sizes]
-        for name, store in zip(("rate", "slopes"), self._prepared, strict=True):
+        for name, store in zip(("rate", "jacobians"), self._prepared, strict=True):
             getattr(library, f"{name}_prepare")(self.p.ctypes.data, store.ctypes.data)
         self._library = library
 
     def jacobian(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Return the derivative of the rate by the state, (n_x, n_x)."""
-        found = np.asarray(self.slopes_function(x, w, self.p))[self.n_x :, 0]
+        """Return the Jacobian of the rate with respect to the state, (n_x, n_x)."""
+        found = np.asarray(self.jacobian_function(x, w, self.p))[self.n_x :, 0]
         return found.reshape(self.n_x, self.n_x + self.n_w)[:, : self.n_x]
 
-    def roll(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Return states at the nodes, shape (n + 1, n_x), from x0 with controls w (n, n_w) over cells of length h (n,)."""
+    def integrate(self, x0: np.ndarray, w: np.ndarray, h: np.ndarray) -> np.ndarray:
+        """Integrate from x0 with controls w (n, n_w) over cells h (n,); return node states (n + 1, n_x)."""
         x = np.empty((len(h) + 1, self.n_x))
         x[0] = x0
         w, h = (np.ascontiguousarray(item, dtype=float) for item in (w, h))
         if self._library is not None:
-            self._library.flow_roll(len(h), *(item.ctypes.data for item in (w, h, x, self._prepared[0])))
+            self._library.flow_integrate(len(h), *(item.ctypes.data for item in (w, h, x, self._prepared[0])))
             return x
         for k in range(len(h)):
             K = np.zeros((STAGES, self.n_x))
@@ -140,39 +140,39 @@ class FlowCode:
             x[k + 1] = x[k] + h[k] * (B @ K)
         return x
 
-    def slopes(self, x: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Jacobian of the end of each cell by its start and its controls.
+    def jacobians(self, x: np.ndarray, w: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the Jacobian of each cell's final state and the state rate there.
 
-        Shape (n, n_x, n_x + n_w), with the rates there.
+        The Jacobian is with respect to the cell's initial state and controls, shape (n, n_x, n_x + n_w).
         """
         n, n_z = len(h), self.n_x + self.n_w
         x, w, h = (np.ascontiguousarray(item, dtype=float) for item in (x[:n], w, h))
         if self._library is not None:
             out, rates = np.empty((n, self.n_x, n_z)), np.empty((n, self.n_x))
             stores = (x, w, h, out, rates, *self._prepared)
-            self._library.flow_slopes(n, *(item.ctypes.data for item in stores))
+            self._library.flow_jacobians(n, *(item.ctypes.data for item in stores))
             return out, rates
-        one, rate = self.slopes_function.map(n), self.rate.map(n)
+        one, rate = self.jacobian_function.map(n), self.rate.map(n)
         p = np.tile(self.p[:, None], (1, n))
-        K, slopes = np.zeros((STAGES, n, self.n_x)), np.zeros((STAGES, n, self.n_x, n_z))
+        K, jacobians = np.zeros((STAGES, n, self.n_x)), np.zeros((STAGES, n, self.n_x, n_z))
         start = np.broadcast_to(np.eye(self.n_x, n_z), (n, self.n_x, n_z))
         step = h[:, None]
         for i in range(STAGES):
             y = x + step * np.tensordot(A[i, :i], K[:i], 1)
-            dy = start + step[..., None] * np.tensordot(A[i, :i], slopes[:i], 1)
+            dy = start + step[..., None] * np.tensordot(A[i, :i], jacobians[:i], 1)
             found = np.asarray(one(y.T, w.T, p)).T
             K[i], J = found[:, : self.n_x], found[:, self.n_x :].reshape(n, self.n_x, n_z)
-            slopes[i] = J[:, :, : self.n_x] @ dy
-            slopes[i, :, :, self.n_x :] += J[:, :, self.n_x :]
+            jacobians[i] = J[:, :, : self.n_x] @ dy
+            jacobians[i, :, :, self.n_x :] += J[:, :, self.n_x :]
         end = x + step * np.tensordot(B, K, 1)
-        out = start + step[..., None] * np.tensordot(B, slopes, 1)
+        out = start + step[..., None] * np.tensordot(B, jacobians, 1)
         return out, np.asarray(rate(end.T, w.T, p)).T
 
 
 @lru_cache(maxsize=16)
-def _library(rate: ca.Function, slopes: ca.Function) -> tuple[Any, tuple[int, int]]:
-    """Return the compiled functions with their loops; once for each pair of functions of a process."""
-    parts = [emit_function(rate, "rate"), emit_function(slopes, "slopes")]
+def _library(rate: ca.Function, jacobians: ca.Function) -> tuple[Any, tuple[int, int]]:
+    """Compile and load the integration loops; one library per pair of functions and process."""
+    parts = [emit_function(rate, "rate"), emit_function(jacobians, "jacobians")]
     n_x, n_w = rate.numel_in(0), rate.numel_in(1)
     table = ",\n".join("{" + ", ".join(float(a).hex() for a in row) + "}" for row in A)
     head = (
@@ -183,10 +183,10 @@ def _library(rate: ca.Function, slopes: ca.Function) -> tuple[Any, tuple[int, in
     text = head + "".join(part.text for part in parts) + _LOOPS
     library: Any = load_tuned({"flow.c": text}, name="flow")
     pointer, integer = ctypes.c_void_p, ctypes.c_longlong
-    for name in ("rate", "slopes"):
+    for name in ("rate", "jacobians"):
         getattr(library, f"{name}_prepare").argtypes = [pointer] * 2
         getattr(library, f"{name}_prepare").restype = None
-    library.flow_roll.argtypes = [integer, *[pointer] * 4]
-    library.flow_slopes.argtypes = [integer, *[pointer] * 7]
-    library.flow_roll.restype = library.flow_slopes.restype = None
+    library.flow_integrate.argtypes = [integer, *[pointer] * 4]
+    library.flow_jacobians.argtypes = [integer, *[pointer] * 7]
+    library.flow_integrate.restype = library.flow_jacobians.restype = None
     return library, (parts[0].n_prepared, parts[1].n_prepared)

@@ -1,4 +1,4 @@
-"""The best motion of `plan_bang_bang` from a guess, as a plan: linear programmes, bounds between the nodes, the outcome."""
+"""Improve a guess by linear programmes, tighten bounds violated between nodes, and form the plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacectl.core.errors import ModelError
 from spacectl.core.outcome import Outcome, Status
 from spacectl.planners.bang_bang.guess import first_motion
 from spacectl.planners.bang_bang.motion import Motion
-from spacectl.planners.bang_bang.plan import arcs_of, stretches_of, trajectories, what_fails
+from spacectl.planners.bang_bang.plan import arcs_of, describe_violation, stretches_of, trajectories
 from spacectl.planners.bang_bang.search import Found, search
 from spacectl.planners.collocation.transcription.bounds import check_start, start_pairs
 from spacectl.planners.plan import Plan
@@ -20,14 +20,14 @@ from spacectl.planners.problem import Problem
 
 __all__ = ["Search", "check_problem", "improve_plan"]
 
-_RADIUS = 0.006  # first trust region over the duration
-_FINE = 8  # points of each cell at which bounds are checked at the end
-_MARGINS = 5  # rounds that increase the margin of a bound that is violated between nodes
+_RADIUS = 0.006  # initial trust-region radius over the duration
+_FINE = 8  # sampling factor of the final check of bounds, in integration steps
+_MARGINS = 5  # searches, each with larger margins of the bounds violated between nodes
 
 
 @dataclass(frozen=True)
 class Search:
-    """Settings of the user."""
+    """Settings of the search: `rounds` is the maximum in total, `patience` that to feasibility."""
 
     busy: tuple[str, ...]
     cells: int
@@ -37,25 +37,25 @@ class Search:
 
 
 def improve_plan(problem: Problem, guess: Plan, settings: Search) -> Plan | None:
-    """Return the best plan found from a guess, with its outcome; None if the motion of the guess diverges."""
+    """Return the best plan found from a guess; None if the motion of the guess diverges."""
     begin = time.perf_counter()
     first = first_motion(problem, guess, settings.busy, settings.cells)
     return (
         None
         if first is None
-        else _give(problem, _search(first[0], problem, settings), first[1], time.perf_counter() - begin)
+        else _make_plan(problem, _search(first[0], problem, settings), first[1], time.perf_counter() - begin)
     )
 
 
 def check_problem(problem: Any, cells: Any) -> None:
-    """Raise `ModelError` if a problem is not one of minimum time that linear programmes can improve."""
+    """Raise `ModelError` unless the problem is a minimum-time problem that `plan_bang_bang` supports."""
     if not isinstance(problem, Problem):
         raise ModelError(
             f"plan_bang_bang: expected a Problem, got {type(problem).__name__}; phases go to plan_collocation"
         )
     what = f"plan_bang_bang, problem '{problem.name}'"
     if isinstance(cells, bool) or int(cells) != cells or cells < 2:
-        raise ModelError(f"{what}: cells is {cells!r}, expected a whole number from 2")
+        raise ModelError(f"{what}: cells is {cells!r}, expected an integer of at least 2")
     for key in ("cost_rate", "cost_end", "rate_limits"):
         if getattr(problem, key):
             raise ModelError(f"{what}: it has a {key}; this planner minimises the duration only; use plan_collocation")
@@ -69,41 +69,42 @@ def check_problem(problem: Any, cells: Any) -> None:
 
 
 def _search(motion: Motion, problem: Problem, settings: Search) -> Found:
-    """Search; tighten bounds by what is violated between the nodes, and search again from there."""
+    """Search, tighten the bounds violated between nodes, and repeat from the motion found."""
     radius, total = _RADIUS * motion.T, 0
     for _ in range(_MARGINS):
         left = settings.rounds - total
         found = search(motion, problem.duration, radius, settings.tolerance, left, settings.patience)
         total += found.rounds
-        passed = found.motion.between(_FINE * motion.cells.steps)
-        if not found.is_met or total >= settings.rounds or passed.max(initial=0.0) <= 0.0:
+        violation = found.motion.between(_FINE * motion.cells.steps)
+        if not found.is_feasible or total >= settings.rounds or violation.max(initial=0.0) <= 0.0:
             break
-        more = np.where(passed > 0.0, 1.2 * passed + 1e-6, 0.0)
+        more = np.where(violation > 0.0, 1.2 * violation + 1e-6, 0.0)
         motion = found.motion.cells.with_margin(more).follow(found.motion.w, found.motion.h)
     return replace(found, rounds=total)
 
 
-def _give(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
-    """Return the plan with its outcome."""
+def _make_plan(problem: Problem, found: Found, fastest: float, seconds: float) -> Plan:
+    """Return the plan of a search with its outcome."""
     motion, goal = found.motion, found.motion.cells.goal
     cells = motion.cells
-    halved = cells.flow.roll(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
+    halved = cells.flow.integrate(cells.x0, motion.w, motion.h, 2 * cells.steps)[-1]
     size = np.maximum(np.ptp(motion.x, axis=0), 1e-12)
-    passed = float(motion.between(_FINE * cells.steps).max(initial=0.0))
+    violation = float(motion.between(_FINE * cells.steps).max(initial=0.0))
     stats = {
         "rounds": found.rounds, "time": seconds, "cells": len(motion.w), "steps": cells.steps,
         "to_gain": max(0.0, motion.T - found.step.merit), "end_error": float(np.abs(motion.error).max(initial=0.0)),
         "flow_error": float(np.max(np.abs(halved - motion.x[-1]) / size)), "margin": float(goal.margin.max(initial=0.0)),
-        "held_error": max(cells.flow.held_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]), "busy": cells.flow.busy,
+        "held_error": max(cells.flow.equality_error(x) for x in motion.x[:: max(1, len(motion.x) // 50)]),
+        "busy": cells.flow.busy,
     }  # fmt: skip
     arcs = arcs_of(motion)
-    if not found.is_met:
-        status, message = Status.FAILED, f"no plan found for '{problem.name}': {what_fails(motion)}"
-    elif not found.is_best or passed > 0.0:
+    if not found.is_feasible:
+        status, message = Status.FAILED, f"no plan found for '{problem.name}': {describe_violation(motion)}"
+    elif not found.is_optimal or violation > 0.0:
         status = Status.LIMIT
         message = f"the end is reached in {motion.T:.6g} s, but " + (
-            f"a bound is violated by {passed:.1e} of its range between nodes; use more cells" if passed > 0.0
-            else f"{stats['to_gain']:.2g} s may still be gained; raise rounds"
+            f"a bound is violated by {violation:.1e} of its range between nodes; use more cells" if violation > 0.0
+            else f"it could be {stats['to_gain']:.2g} s shorter; raise rounds"
         )  # fmt: skip
     else:
         status = Status.OK

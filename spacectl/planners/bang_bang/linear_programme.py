@@ -1,8 +1,8 @@
 """One linear programme of `plan_bang_bang`: the best change of controls and duration for the linearised flow.
 
-States are eliminated: what is asked of the end and of single points of the way becomes rows of the changes of controls,
-found by running the linear flow backwards. Points of the way enter only where a bound would be passed, so that the
-programme stays small however fine the cells are.
+States are eliminated by adjoint sweeps: terminal constraints and bounds at single points become rows in the
+control changes. Bounds enter as lazy constraints, only where they would be violated, so the programme stays
+small on fine cells.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from spacectl.planners.bang_bang.motion import Motion
 
 __all__ = ["Curvature", "Point", "Step", "Weights", "solve_step"]
 
-_ROUNDS = 12  # of finding points of the way that pass a bound
-_PASSED = 1e-8  # of a bound's unit: as far a point may pass before it enters the programme
+_ROUNDS = 12  # rounds of adding points at which a bound is violated
+_VIOLATED = 1e-8  # scaled violation of a bound from which its point enters the programme
 _EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-_MANY = 40  # fewer passing points enter at once, of more only the worst of each group,
-_BETWEEN = 4  # and one of so many between them
+_ALL_AT_ONCE = 40  # violated points that enter at once; of more, only local maxima
+_SAMPLE_STRIDE = 4  # and every fourth point enter
 
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """One-sided bound number `row` at the begin (side 0) or the end (side 1) of a cell."""
+    """One-sided bound `row` at the start (side 0) or the end (side 1) of a cell."""
 
     cell: int
     side: int
@@ -36,31 +36,31 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights (prices) in seconds.
+    """Weights of the exact penalty function, in seconds.
 
     Parameters
     ----------
     end : array (m,)
-        Of a unit of each condition of the end that is not met.
-    way : float
-        Of a unit by which the worst bound on the way is passed.
+        Per unit violation of each terminal constraint.
+    bound : float
+        Per unit violation of the worst bound along the motion.
     change : float
-        Of a second of exchanged controls: what gains less is left as it is, so that nearly equal vertices do not
-        alternate.
+        Per second of exchanged controls. It suppresses changes that gain less, so that the search does not
+        alternate between nearly equal vertices.
     """
 
     end: np.ndarray
-    way: float
+    bound: float
     change: float
 
     def merit(self, motion: Motion) -> float:
-        """Return duration and price [s]."""
-        return motion.T + float(self.end @ np.abs(motion.error)) + self.way * motion.excess
+        """Return the merit function: duration plus penalties [s]."""
+        return motion.T + float(self.end @ np.abs(motion.error)) + self.bound * motion.excess
 
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """Errors of the linear model in a trial: of the end conditions and of the bounds along the way."""
+    """Errors of the linear model at a trial: of the terminal values and of the bounds along the motion."""
 
     end: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
@@ -75,15 +75,15 @@ class Step:
     w, T : array (n, n_w), float
         Changes of controls and duration.
     merit : float
-        Merit of the changed motion in the programme [s].
+        Merit function predicted by the linear model [s].
     end, sides : array (m,), arrays (n, r)
-        The end and the bounds of the way in the linear model.
-    prices : array (m,)
-        Seconds that a unit of each condition of the end costs (multipliers).
+        Terminal values and bounds predicted by the linear model.
+    duals : array (m,)
+        Dual variables of the terminal constraints: seconds per unit of each.
     switching : array (n, n_w)
-        Seconds lost for each second that a control were exchanged (reduced costs): the switching functions.
+        Switching functions: seconds lost per second of exchanged control (reduced costs).
     points : set of Point
-        That the programme had to watch.
+        Points whose bounds entered the programme.
     """
 
     w: np.ndarray
@@ -91,7 +91,7 @@ class Step:
     merit: float
     end: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
-    prices: np.ndarray
+    duals: np.ndarray
     switching: np.ndarray
     points: set[Point]
 
@@ -100,25 +100,25 @@ def solve_step(
     motion: Motion, weights: Weights, radius: float, points: set[Point], span: tuple[float, float],
     curvature: Curvature | None = None,
 ) -> Step:  # fmt: skip
-    """Return the best change within a trust region.
+    """Solve for the best change within a trust region.
 
-    Minimise ``dT + price of what is not met + price of the change`` where at most `radius` seconds of the controls are
-    exchanged (a control at its limit that goes to the other one for t seconds exchanges t).
+    Minimise ``dT + penalty of violations + penalty of the change``, with at most `radius` seconds of
+    exchanged controls. A control that moves from one limit to the other for t seconds exchanges t.
 
     Parameters
     ----------
     motion : Motion
-        About which the flow is linearised.
+        The motion about which the flow is linearised.
     weights : Weights
-        Prices.
+        Penalty weights.
     radius : float
-        Of the trust region [s].
+        Trust-region radius [s].
     points : set of Point
-        To watch from the beginning.
+        Points whose bounds are included from the beginning.
     span : tuple of float
         Bounds of the duration [s].
     curvature : Curvature, optional
-        Added to the linear model, for a second-order correction.
+        Correction added to the linear model (second-order correction).
     """
     points = set(points)
     values = [side.value for side in motion.sides]
@@ -129,32 +129,34 @@ def solve_step(
     columns = _columns(motion)
     n = len(columns.factor)
     for _ in range(_ROUNDS):
-        way = _way_rows(motion, sorted(points), values)
-        found = _programme(motion, columns, (end_rows, end), way, weights, radius, span)
-        change, longer = columns.change(found.x[:n]), float(found.x[n])
-        sides = _forwards(motion, change, longer, values)
-        fresh = _passing(motion, sides, max(float(found.x[-1]), 0.0)) - points
-        if not fresh:
+        limits = _bound_rows(motion, sorted(points), values)
+        found = _programme(motion, columns, (end_rows, end), limits, weights, radius, span)
+        change, duration_change = columns.change(found.x[:n]), float(found.x[n])
+        sides = _predict_bounds(motion, change, duration_change, values)
+        new = _violating_points(motion, sides, max(float(found.x[-1]), 0.0)) - points
+        if not new:
             break
-        points |= fresh
+        points |= new
     merit = motion.T + float(found.fun) - weights.change * float(np.sum(found.x[:n]))
-    reached = end + end_rows @ np.append(change.ravel(), longer)
-    prices = np.abs(found.eqlin.marginals)
-    return Step(change, longer, merit, reached, sides, prices, columns.prices(found.lower.marginals[:n]), points)
+    reached = end + end_rows @ np.append(change.ravel(), duration_change)
+    duals = np.abs(found.eqlin.marginals)
+    return Step(
+        change, duration_change, merit, reached, sides, duals, columns.reduced_costs(found.lower.marginals[:n]), points
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Changes that are possible, each in seconds of full exchange: a control at a limit can go one way, others both.
+    """Admissible changes of single controls, in seconds of exchange: one direction at a limit, two elsewhere.
 
     Parameters
     ----------
     shape : tuple of int
         (n, n_w).
     place : array of int
-        Control of each column, in an array of that shape, flattened.
+        Flat index of each column's control in an array of that shape.
     factor, room : array
-        Change of the control for a second of exchange, and how many seconds there are.
+        Change of the control per second of exchange, and its upper bound [s].
     """
 
     shape: tuple[int, int]
@@ -163,13 +165,13 @@ class _Columns:
     room: np.ndarray
 
     def change(self, seconds: np.ndarray) -> np.ndarray:
-        """Return changes of the controls, (n, n_w)."""
+        """Return the control changes, (n, n_w)."""
         out = np.zeros(self.shape[0] * self.shape[1])
         np.add.at(out, self.place, seconds * self.factor)
         return out.reshape(self.shape)
 
-    def prices(self, marginals: np.ndarray) -> np.ndarray:
-        """Return seconds lost for a second of exchange, the least of both ways, (n, n_w)."""
+    def reduced_costs(self, marginals: np.ndarray) -> np.ndarray:
+        """Return seconds lost per second of exchange, the smaller of both directions, (n, n_w)."""
         out = np.full(self.shape[0] * self.shape[1], np.inf)
         np.minimum.at(out, self.place, marginals)
         return out.reshape(self.shape)
@@ -180,34 +182,34 @@ def _columns(motion: Motion) -> _Columns:
     span = flow.high - flow.low
     unit = (span / motion.h[:, None]).ravel()
     rooms = [(side / span).ravel() for side in (flow.high - motion.w, motion.w - flow.low)]
-    ways = [np.flatnonzero(room > 1e-9) for room in rooms]
-    place = np.concatenate(ways)
-    factor = np.concatenate([unit[ways[0]], -unit[ways[1]]])
-    room = np.concatenate([room[way] for room, way in zip(rooms, ways, strict=True)])
+    indices = [np.flatnonzero(room > 1e-9) for room in rooms]
+    place = np.concatenate(indices)
+    factor = np.concatenate([unit[indices[0]], -unit[indices[1]]])
+    room = np.concatenate([room[index] for room, index in zip(rooms, indices, strict=True)])
     return _Columns(motion.w.shape, place, factor, room * np.repeat(motion.h, flow.n_w)[place])
 
 
 def _programme(
-    motion: Motion, columns: _Columns, end: Any, way: Any, weights: Weights, radius: float, span: tuple[float, float]
+    motion: Motion, columns: _Columns, end: Any, limits: Any, weights: Weights, radius: float, span: tuple[float, float]
 ) -> Any:
-    """Return variables: exchanged seconds, change of the duration, slacks of the end (twice), its values, the worst excess."""
-    (end_rows, end_value), (way_rows, way_value) = end, way
+    """Solve for (exchanged seconds, duration change, terminal slacks (twice), terminal values, violation)."""
+    (end_rows, end_value), (bound_rows, bound_value) = end, limits
     goal = motion.cells.goal
-    m, n, r = len(end_value), len(columns.factor), len(way_value)
+    m, n, r = len(end_value), len(columns.factor), len(bound_value)
     zero, one = np.zeros(m), np.ones(n)
 
     def in_seconds(rows: np.ndarray) -> np.ndarray:
         return np.hstack([rows[:, columns.place] * columns.factor, rows[:, -1:]])
 
-    cost = np.concatenate([weights.change * one, [1.0], weights.end, weights.end, zero, [weights.way]])
+    cost = np.concatenate([weights.change * one, [1.0], weights.end, weights.end, zero, [weights.bound]])
     A_eq = np.hstack([in_seconds(end_rows), np.eye(m), -np.eye(m), -np.eye(m), zero[:, None]])
     rows = [np.concatenate([one / radius, np.zeros(3 * m + 2)])[None]]
     if r:
-        rows.append(np.hstack([in_seconds(way_rows), np.zeros((r, 3 * m)), -np.ones((r, 1))]))
+        rows.append(np.hstack([in_seconds(bound_rows), np.zeros((r, 3 * m)), -np.ones((r, 1))]))
     low = np.concatenate([0.0 * one, [max(-radius, span[0] - motion.T)], zero, zero, goal.low / goal.scale, [0.0]])
     high = [columns.room, [min(radius, span[1] - motion.T)], zero + np.inf, zero + np.inf, goal.high / goal.scale]
     bounds = np.stack([low, np.concatenate([*high, [np.inf]])], axis=1)
-    given = {"A_ub": np.vstack(rows), "b_ub": np.concatenate([[1.0], -way_value]), "A_eq": A_eq, "b_eq": -end_value}
+    given = {"A_ub": np.vstack(rows), "b_ub": np.concatenate([[1.0], -bound_value]), "A_eq": A_eq, "b_eq": -end_value}
     for method in ("highs-ds", "highs-ipm"):
         found = linprog(cost, **given, bounds=bounds, method=method, options=_EXACT)
         if found.x is not None:
@@ -216,21 +218,21 @@ def _programme(
 
 
 def _end_rows(motion: Motion) -> np.ndarray:
-    """Return rows of the changes (dw, dT) at the end."""
-    linear, stretch = motion.linear, motion.stretch
+    """Return the Jacobian of the terminal values with respect to the changes (dw, dT)."""
+    linear, duration_shares = motion.linear, motion.duration_shares
     n, n_w = motion.w.shape
     g = motion.end[1]
     out = np.zeros((len(g), n * n_w + 1))
     for k in range(n - 1, -1, -1):
         out[:, k * n_w : (k + 1) * n_w] = g @ linear.B[k]
-        out[:, -1] += stretch[k] * (g @ linear.c[k])
+        out[:, -1] += duration_shares[k] * (g @ linear.c[k])
         g = g @ linear.A[k]
     return out
 
 
-def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of the changes (dw, dT) at points of the way, sorted by cell, and their values."""
-    linear, stretch = motion.linear, motion.stretch
+def _bound_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Jacobian by (dw, dT) of the bounds at points, which are sorted by cell, and their values."""
+    linear, duration_shares = motion.linear, motion.duration_shares
     n, n_w = motion.w.shape
     out = np.zeros((len(points), n * n_w + 1))
     g = np.zeros((len(points), motion.x.shape[1]))
@@ -239,25 +241,25 @@ def _way_rows(motion: Motion, points: list[Point], values: list[np.ndarray]) -> 
         for side in (1, 0):
             while i > 0 and points[i - 1].cell == k and points[i - 1].side == side:
                 i -= 1
-                slopes = motion.sides[side]
-                g[i] = slopes.by_x[k, points[i].row]
-                out[i, k * n_w : (k + 1) * n_w] += slopes.by_w[k, points[i].row]
+                jacobians = motion.sides[side]
+                g[i] = jacobians.by_x[k, points[i].row]
+                out[i, k * n_w : (k + 1) * n_w] += jacobians.by_w[k, points[i].row]
             first = i
             if side == 1:
                 out[first:, k * n_w : (k + 1) * n_w] += g[first:] @ linear.B[k]
-                out[first:, -1] += stretch[k] * (g[first:] @ linear.c[k])
+                out[first:, -1] += duration_shares[k] * (g[first:] @ linear.c[k])
                 g[first:] = g[first:] @ linear.A[k]
     return out, np.array([values[point.side][point.cell, point.row] for point in points])
 
 
-def _forwards(
-    motion: Motion, change: np.ndarray, longer: float, values: list[np.ndarray]
+def _predict_bounds(
+    motion: Motion, change: np.ndarray, duration_change: float, values: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the one-sided bounds of the way in the linear model."""
+    """Return the one-sided bounds along the motion predicted by the linear model."""
     if not values[0].shape[1]:
         return values[0], values[1]
     linear = motion.linear
-    driven = np.einsum("nij,nj->ni", linear.B, change) + linear.c * (motion.stretch * longer)[:, None]
+    driven = np.einsum("nij,nj->ni", linear.B, change) + linear.c * (motion.duration_shares * duration_change)[:, None]
     dx = np.zeros_like(motion.x)
     for k in range(len(change)):
         dx[k + 1] = linear.A[k] @ dx[k] + driven[k]
@@ -268,20 +270,21 @@ def _forwards(
     return begin, end
 
 
-def _passing(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
-    """Return points that pass a bound: all of them if they are few, else the worst of each group and some between.
+def _violating_points(motion: Motion, sides: tuple[np.ndarray, np.ndarray], bound: float) -> set[Point]:
+    """Return points that violate a bound: all if they are few, else local maxima and a regular sample.
 
-    What does not depend on the controls is the same at the end of a cell and at the begin of the next.
+    Quantities that do not depend on the controls are equal at the end of a cell and the beginning of the
+    next.
     """
     found = set()
     for side, values in enumerate(sides):
-        bad = values > bound + _PASSED
+        bad = values > bound + _VIOLATED
         if side == 0:
             bad[1:] &= np.any(motion.sides[0].by_w[1:] != 0.0, axis=2)
-        if bad.sum() > _MANY:
+        if bad.sum() > _ALL_AT_ONCE:
             padded = np.pad(values, ((1, 1), (0, 0)), constant_values=-np.inf)
             worst = (values >= padded[:-2]) & (values >= padded[2:])
-            worst[::_BETWEEN] = True
+            worst[::_SAMPLE_STRIDE] = True
             bad &= worst
         found |= {Point(int(k), side, int(row)) for k, row in zip(*np.nonzero(bad), strict=True)}
     return found

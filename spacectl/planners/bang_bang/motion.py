@@ -1,4 +1,4 @@
-"""Motions compared by `plan_bang_bang`: controls of cells, a duration, the resulting states, and their conditions."""
+"""Motions of `plan_bang_bang`: controls of cells, duration, resulting states, and the constraints on them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Goal", "Motion", "Transcription", "make_goal"]
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Conditions on a motion, each value in units of its own scale.
+    """Scaled constraints on a motion: terminal constraints, and bounds along the motion.
 
     Parameters
     ----------
     names : tuple of str
-        States and conditions at the end.
+        Names of the terminal constraints, states first.
     places : array of int
-        Of the states among them (they come first).
+        State indices of those on states.
     low, high, scale : array (m,)
-        Bounds, and the unit of each.
+        Their bounds and units.
     rows : array of int (r,)
-        Row of the flow that each one-sided bound of the way is about.
+        Row of the flow to which each one-sided bound along the motion belongs.
     sign, bound, unit : array (r,)
-        ``sign (y - bound) / unit + margin <= 0`` on the way.
+        ``sign (y - bound) / unit + margin <= 0`` along the motion.
     margin : array (r,)
-        Margins, so that no bound is violated between the nodes.
+        Margins that prevent violations between the nodes.
     """
 
     names: tuple[str, ...]
@@ -45,15 +45,15 @@ class Goal:
     margin: np.ndarray
 
     def one_sided(self, found: Values) -> Values:
-        """Return bounds of the way at some points: not above zero where they are met."""
+        """Return the one-sided bounds at points: nonpositive where they are satisfied."""
         factor = self.sign / self.unit
         value = (found.value[:, self.rows] - self.bound) * factor + self.margin
-        slopes = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
-        return Values(value, *slopes)
+        jacobians = (item[:, self.rows, :] * factor[:, None] for item in (found.by_x, found.by_w))
+        return Values(value, *jacobians)
 
 
 def make_goal(flow: Flow, x: np.ndarray) -> Goal:
-    """Return ends and bounds of a flow's problem; scales from the motion x of the guess, (n, n_x)."""
+    """Return the constraints of a flow's problem, scaled by the motion x of the guess, (n, n_x)."""
     problem, states = flow.problem, flow.problem.eom.states
     ends = {name: problem.end[name] for name in states if problem.end.get(name, FREE) != FREE}
     places = np.array([states.index(name) for name in ends], dtype=int)
@@ -64,10 +64,10 @@ def make_goal(flow: Flow, x: np.ndarray) -> Goal:
     at = 0
     for item in problem.conditions_end:
         for k in range(item.rule.size):
-            slope = float(np.abs(values.by_x[0, at + k]) @ size)
+            variation = float(np.abs(values.by_x[0, at + k]) @ size)
             pairs.append((item.low, item.high))
             names.append(item.name if item.rule.size == 1 else f"{item.name} ({k + 1})")
-            scale.append(slope if slope > 1e-9 else 1.0)
+            scale.append(variation if variation > 1e-9 else 1.0)
         at += item.rule.size
     low, high = np.array(pairs, dtype=float).reshape(-1, 2).T
     sides = [(i, sign, bound, row) for i, row in enumerate(flow.rows)
@@ -81,7 +81,7 @@ def make_goal(flow: Flow, x: np.ndarray) -> Goal:
 
 
 def _unit(low: float, high: float) -> float:
-    """Return half the range of a bound, or the size of its only side."""
+    """Return half the range of a two-sided bound, or the magnitude of a one-sided one."""
     if np.isfinite(high - low):
         return 0.5 * (high - low)
     side = abs(low if np.isfinite(low) else high)
@@ -90,18 +90,18 @@ def _unit(low: float, high: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Transcription:
-    """A flow cut into cells.
+    """A flow divided into cells.
 
     Parameters
     ----------
     flow : Flow
-        Of the problem.
+        Flow map of the problem.
     goal : Goal
-        What is asked.
+        Its constraints.
     x0 : array (n_x,)
-        Fixed start.
+        Fixed initial state.
     steps : int
-        Steps of the integration in each cell.
+        Integration steps per cell.
     """
 
     flow: Flow
@@ -110,29 +110,29 @@ class Transcription:
     steps: int
 
     def follow(self, w: np.ndarray, h: np.ndarray) -> Motion:
-        """Return the motion of controls w (n, n_w) over cells of length h (n,) [s]."""
+        """Integrate controls w (n, n_w) over cells of length h (n,) [s]."""
         w = np.clip(w, self.flow.low, self.flow.high)
-        return Motion(self, w, h, self.flow.roll(self.x0, w, h, self.steps))
+        return Motion(self, w, h, self.flow.integrate(self.x0, w, h, self.steps))
 
     def with_margin(self, more: np.ndarray) -> Transcription:
-        """Return the motion with larger margins of the bounds."""
+        """Return the transcription with margins of the bounds increased by `more`."""
         return replace(self, goal=replace(self.goal, margin=self.goal.margin + more))
 
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Controls, lengths of cells and what follows from them.
+    """Controls and lengths of cells, with the resulting states.
 
     Parameters
     ----------
     cells : Transcription
-        By which it was made.
+        The transcription that produced it.
     w : array (n, n_w)
         Controls of the cells.
     h : array (n,)
         Lengths of the cells [s].
     fine : array (n steps + 1, n_x)
-        States, also between the nodes.
+        States after every integration step.
     """
 
     cells: Transcription
@@ -156,10 +156,11 @@ class Motion:
         return self.cells.flow.linear(self.fine, self.w, self.h, self.cells.steps)
 
     @cached_property
-    def stretch(self) -> np.ndarray:
-        """How a change of the duration is shared among the cells, (n,), of sum 1.
+    def duration_shares(self) -> np.ndarray:
+        """Share of each cell in a change of the duration, (n,), of sum 1.
 
-        Where modes vibrate a longer cell shifts their phase, which is far from linear; quiet cells take the change.
+        Lengthening a cell in which modes vibrate shifts their phase, which is strongly nonlinear. Cells with
+        small rates therefore take most of the change.
         """
         size = np.maximum(np.ptp(self.x, axis=0), 1e-12)
         pace = np.linalg.norm(self.linear.c / size, axis=1)
@@ -168,51 +169,48 @@ class Motion:
 
     @cached_property
     def end(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the end is asked for, in its units, (m,), and its derivative by the last state, (m, n_x)."""
+        """Scaled terminal values, (m,), and their Jacobian with respect to the final state, (m, n_x)."""
         goal, x = self.cells.goal, self.x[-1]
         found = self.cells.flow.end_values(x)
-        slopes = np.vstack([np.eye(len(x))[goal.places], found.by_x[0]])
-        return np.concatenate([x[goal.places], found.value[0]]) / goal.scale, slopes / goal.scale[:, None]
+        jacobians = np.vstack([np.eye(len(x))[goal.places], found.by_x[0]])
+        return np.concatenate([x[goal.places], found.value[0]]) / goal.scale, jacobians / goal.scale[:, None]
 
     @cached_property
     def error(self) -> np.ndarray:
-        """How far the end is outside its bounds, in its units, (m,)."""
+        """Scaled violations of the terminal constraints, (m,)."""
         goal = self.cells.goal
         return self.end[0] - np.clip(self.end[0], goal.low / goal.scale, goal.high / goal.scale)
 
     @cached_property
     def sides(self) -> tuple[Values, Values]:
-        """One-sided bounds at the begin and at the end of each cell, with the controls of that cell."""
+        """One-sided bounds at the beginning and at the end of each cell, with the controls of that cell."""
         flow, goal = self.cells.flow, self.cells.goal
         begin, end = (goal.one_sided(flow.row_values(x, self.w)) for x in (self.x[:-1], self.x[1:]))
         return begin, end
 
     @property
     def excess(self) -> float:
-        """Return the largest violation of a bound on the way, in its unit; 0 if there is none."""
+        """Largest scaled violation of a bound along the motion; 0 if there is none."""
         return max(0.0, *(float(np.max(side.value, initial=0.0)) for side in self.sides))
 
     def between(self, steps: int) -> np.ndarray:
-        """Return the largest value of every one-sided bound, also between `steps` points of a cell, without margin, (r,)."""
+        """Return the maximum of every one-sided bound without margin, from `steps` samples per cell, (r,)."""
         flow, goal = self.cells.flow, self.cells.goal
         n = len(self.h)
-        fine = flow.roll(self.cells.x0, self.w, self.h, steps)
+        fine = flow.integrate(self.cells.x0, self.w, self.h, steps)
         x = fine[np.arange(n)[:, None] * steps + np.arange(steps + 1)].reshape(-1, flow.n_x)
         values = goal.one_sided(flow.row_values(x, np.repeat(self.w, steps + 1, axis=0))).value
         return _peaks(values.reshape(n, steps + 1, -1)) - goal.margin
 
 
 def _peaks(values: np.ndarray) -> np.ndarray:
-    """Return the largest value over samples (n, k, r) of all cells.
-
-    Parabolas through three neighbours of a cell give the values between samples.
-    """
+    """Return the maximum over samples (n, k, r) of all cells, with parabolic interpolation between them."""
     top = values.max(axis=(0, 1))
     if values.shape[1] < 3:
         return np.asarray(top)
     before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
-    bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
-    inside = (bend < 0.0) & (np.abs(slope) <= -bend)  # the vertex lies between the outer points
+    curvature, derivative = before - 2.0 * here + after, 0.5 * (after - before)
+    inside = (curvature < 0.0) & (np.abs(derivative) <= -curvature)  # the vertex lies between the outer points
     with np.errstate(divide="ignore", invalid="ignore"):
-        vertex = np.where(inside, here - 0.5 * slope**2 / bend, -np.inf)
+        vertex = np.where(inside, here - 0.5 * derivative**2 / curvature, -np.inf)
     return np.maximum(top, vertex.max(axis=(0, 1)))

@@ -1,4 +1,4 @@
-"""Convert the motion of `plan_bang_bang` to a `Plan`: trajectories, arcs in words, and the cause of a failure."""
+"""Convert the motion of `plan_bang_bang` to a `Plan`: trajectories, arcs, and the cause of a failure."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from spacectl.planners.bang_bang.motion import Motion
 from spacectl.planners.collocation.arcs import Stretch, find_stretches
 from spacectl.planners.plan import Arc
 
-__all__ = ["arcs_of", "stretches_of", "trajectories", "what_fails"]
+__all__ = ["arcs_of", "describe_violation", "stretches_of", "trajectories"]
 
-_SAMPLE = 0.1  # fastest rate times the distance of knots: a cubic between them is then right to 3e-7 of the vibration
-_NEAR = 1e-6  # part of its range by which a control that is at its limit may be away from it
-_PASSING = 0.025  # of the duration: where nothing else is active, shorter times between limits are a switch
-_AT_BOUND = 1e-3  # as far a bound may be away, in its unit, while it is said to be active
+_SAMPLE = 0.1  # fastest rate times the knot spacing: cubic interpolation errs by 3e-7 of the vibration
+_NEAR = 1e-6  # fraction of its range within which a control counts as at its limit
+_TRANSITION = 0.025  # of the duration: shorter transitions between limits are one switch if no bound is active
+_AT_BOUND = 1e-3  # scaled distance within which a bound counts as active
 
 
 def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory]:
-    """Return states and inputs over time; where controls jump, two knots differ by rounding only."""
+    """Return states and inputs over time; at a jump of a control, two knots are one rounding error apart."""
     cells, flow = motion.cells, motion.cells.flow
     eom = flow.problem.eom
     h = motion.h
     steps = max(2, int(np.ceil(fastest * h.max() / _SAMPLE)))
-    fine = flow.roll(cells.x0, motion.w, h, steps)
+    fine = flow.integrate(cells.x0, motion.w, h, steps)
     n = len(h)
     begins = np.concatenate([[0.0], np.cumsum(h)])
     begins[-1] = motion.T
@@ -39,8 +39,8 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
     rates = flow.rates(x, w)
     u = flow.inputs(x, w)
     u_dot = np.zeros_like(u)
-    slopes = flow.row_values(x, w).by_x[:, : len(flow.busy)]
-    u_dot[:, list(eom.labels.u.indices(flow.busy))] = np.einsum("nij,nj->ni", slopes, rates)
+    jacobians = flow.row_values(x, w).by_x[:, : len(flow.busy)]
+    u_dot[:, list(eom.labels.u.indices(flow.busy))] = np.einsum("nij,nj->ni", jacobians, rates)
     return (
         Trajectory(t=t, values=x, rates=rates, labels=eom.labels.x),
         Trajectory(t=t, values=u, rates=u_dot, labels=eom.labels.u),
@@ -48,30 +48,30 @@ def trajectories(motion: Motion, fastest: float) -> tuple[Trajectory, Trajectory
 
 
 def _mesh(motion: Motion) -> np.ndarray:
-    """Return ends of the cells as fractions of the duration."""
+    """Return the cell boundaries as fractions of the duration."""
     mesh = np.append(0.0, np.cumsum(motion.h)) / motion.T
     mesh[-1] = 1.0
     return mesh
 
 
 def _active(motion: Motion) -> np.ndarray:
-    """Return bounds that are active in each cell."""
+    """Return a mask of the bounds active in each cell."""
     return np.asarray(np.minimum(*(item.value for item in motion.sides)) > -_AT_BOUND)
 
 
 def stretches_of(motion: Motion) -> dict[str, list[Stretch]]:
-    """Return what each control does, by name; cells in which it passes from one limit to the other are one switch."""
+    """Return the stretches of each control by name; a transition between limits becomes one switch."""
     flow = motion.cells.flow
-    passing = max(1, int(_PASSING * len(motion.w))) if not _active(motion).any() else 1
+    transition = max(1, int(_TRANSITION * len(motion.w))) if not _active(motion).any() else 1
     level = (2.0 * motion.w - flow.high - flow.low) / (flow.high - flow.low)
     side = np.where(level > 1.0 - 2.0 * _NEAR, 1, np.where(level < 2.0 * _NEAR - 1.0, -1, 0))
     return {
-        name: find_stretches(_mesh(motion), level[:, i], side[:, i], passing) for i, name in enumerate(flow.controls)
+        name: find_stretches(_mesh(motion), level[:, i], side[:, i], transition) for i, name in enumerate(flow.controls)
     }
 
 
 def arcs_of(motion: Motion) -> tuple[Arc, ...]:
-    """Return stretches with the same limits, in words; a switch inside a cell is one switch, where its integral is kept."""
+    """Return the arcs with their active limits; switches inside a cell preserve the integral of the control."""
     flow, goal, T = motion.cells.flow, motion.cells.goal, motion.T
     mesh, rows = _mesh(motion), list(stretches_of(motion).values())
     active = _active(motion)
@@ -81,9 +81,9 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
     for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
         middle = 0.5 * (begin + end)
         found = [
-            f"{name} at its {'upper' if held > 0 else 'lower'} limit"
+            f"{name} at its {'upper' if side > 0 else 'lower'} limit"
             for name, row in zip(flow.controls, rows, strict=True)
-            if (held := next(item.side for item in row if item.begin <= middle <= item.end))
+            if (side := next(item.side for item in row if item.begin <= middle <= item.end))
         ]
         cell = min(int(np.searchsorted(mesh, middle, side="right")) - 1, len(active) - 1)
         found += [f"{flow.rows[goal.rows[r]].name} at its {'upper' if goal.sign[r] > 0 else 'lower'} limit"
@@ -96,8 +96,8 @@ def arcs_of(motion: Motion) -> tuple[Arc, ...]:
     return tuple(arcs)
 
 
-def what_fails(motion: Motion) -> str:
-    """Describe the worst violation of a motion in a sentence."""
+def describe_violation(motion: Motion) -> str:
+    """Describe the worst violation of a motion."""
     flow, goal = motion.cells.flow, motion.cells.goal
     error = np.abs(motion.error)
     if error.size and error.max() >= motion.excess:
@@ -108,5 +108,5 @@ def what_fails(motion: Motion) -> str:
     side = max(motion.sides, key=lambda item: float(item.value.max(initial=-np.inf)))
     k, r = np.unravel_index(int(side.value.argmax()), side.value.shape)
     t = float(np.sum(motion.h[:k]))
-    passed = float(side.value[k, r]) * goal.unit[r]
-    return f"'{flow.rows[goal.rows[r]].name}' violates its bound {goal.bound[r]:g} by {passed:.3g} at {t:.4g} s"
+    violation = float(side.value[k, r]) * goal.unit[r]
+    return f"'{flow.rows[goal.rows[r]].name}' violates its bound {goal.bound[r]:g} by {violation:.3g} at {t:.4g} s"

@@ -1,8 +1,8 @@
-"""Which limit is active when: arcs of a solution, and the switching structure that polishing starts from.
+"""Identify active limits: the arcs of a solution, and the switching structure from which polishing starts.
 
-An input is at a limit, or between its limits: passing (a switch inside an interval), held there by a path condition or a
-bound of a state, or singular (its switching function vanishes). The switching function is the multiplier of the input's
-bounds per unit of time.
+An input is at a limit or between its limits. Between them it is switching within an interval, determined by a
+path condition or a state bound, or singular (its switching function vanishes). The switching function is the
+multiplier of the input's bounds per unit of time.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from spacectl.planners.collocation.result import PhaseSolution
 __all__ = [
     "Stretch",
     "active_rows",
+    "active_state_bounds",
     "control_levels",
     "control_stretches",
     "find_stretches",
-    "pinned_states",
+    "remove_intermediate",
     "switching_functions",
-    "without_middle",
 ]
 
-_AT = 1e-2  # of the range: nearer to a limit counts as at the limit
-_WEAK = 1e-3  # of its largest value: a weaker switching function counts as zero
-_PASSING = 3  # intervals that a switch may be smeared over
+_AT_LIMIT = 1e-2  # fraction of the range within which an input counts as at its limit
+_VANISHING = 1e-3  # fraction of its largest value below which a switching function counts as zero
+_TRANSITION = 3  # intervals over which a switch may be smeared
 _GAUSS = (0.5 + 0.5 * np.polynomial.legendre.leggauss(5)[0], 0.5 * np.polynomial.legendre.leggauss(5)[1])
-_DIP = 0.05  # of one interval at the other limit: smaller dips are artefacts of the mesh
+_SHORTEST_EXCURSION = 0.05  # of one interval at the opposite limit: shorter excursions are artefacts of the mesh
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Stretch:
 
 
 def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.ndarray:
-    """Return the switching function of each control at the points, (P, n_c), from the multipliers of all bounds."""
+    """Return the switching function of each control at the points, (P, n_c), from the multipliers of bounds."""
     block = solution.block
     own = multipliers[block.column : block.column + block.n - 1].reshape(block.P, block.model.n_z)
     weights = np.where(block.quadrature > 0.0, block.quadrature, np.inf)[:, None] * max(solution.at.T, 1e-300)
@@ -49,7 +49,7 @@ def switching_functions(solution: PhaseSolution, multipliers: np.ndarray) -> np.
 
 
 def control_levels(solution: PhaseSolution) -> np.ndarray:
-    """Return the mean of each control over each interval, -1 at its lower limit and 1 at its upper, 0 without them, (N, n_c)."""
+    """Return the interval means of each control, (N, n_c), scaled to -1 and 1 at its limits; 0 without limits."""
     low, high = solution.block.control_limits.T
     limited = np.isfinite(low) & np.isfinite(high) & (high > low)
     low, high = np.where(limited, low, 0.0), np.where(limited, high, 1.0)
@@ -58,7 +58,7 @@ def control_levels(solution: PhaseSolution) -> np.ndarray:
 
 
 def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[list[Stretch]]:
-    """Return the stretches of each control (rates of smooth inputs, other inputs) from start to end of the phase."""
+    """Return the stretches of each control (rate of a smooth input, or another input) over the phase."""
     block = solution.block
     switching = block.pieces(switching_functions(solution, multipliers))[:, 1:]
     levels = control_levels(solution)
@@ -69,44 +69,49 @@ def control_stretches(solution: PhaseSolution, multipliers: np.ndarray) -> list[
             continue
         level = levels[:, i]
         strength = np.abs(switching[:, :, i]).max(axis=1)
-        side = np.where(level > 1.0 - 2.0 * _AT, 1, np.where(level < 2.0 * _AT - 1.0, -1, 0))
-        side = np.where(strength < _WEAK * strength.max(initial=0.0), 0, side) if strength.any() else side
+        side = np.where(level > 1.0 - 2.0 * _AT_LIMIT, 1, np.where(level < 2.0 * _AT_LIMIT - 1.0, -1, 0))
+        side = np.where(strength < _VANISHING * strength.max(initial=0.0), 0, side) if strength.any() else side
         out.append(find_stretches(block.mesh, level, side))
     return out
 
 
 def _runs(side: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return (first, last + 1, side) of equal neighbours."""
+    """Return (first, last + 1, side) of each run of equal sides."""
     cuts = np.concatenate([[0], np.flatnonzero(np.diff(side)) + 1, [len(side)]])
     return [(int(a), int(b), int(side[a])) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
 
 
-def find_stretches(mesh: np.ndarray, level: np.ndarray, side: np.ndarray, passing: int = _PASSING) -> list[Stretch]:
-    """Return what a control does over a mesh, from its level (-1 to 1) and side (-1, 0, 1) in each interval.
+def find_stretches(
+    mesh: np.ndarray, level: np.ndarray, side: np.ndarray, transition: int = _TRANSITION
+) -> list[Stretch]:
+    """Return the stretches of a control from its level (-1 to 1) and side (-1, 0, 1) in each interval.
 
-    Up to `passing` intervals between limits become one switch (or two, at a dip) where the integral of the input is kept.
+    Up to `transition` intervals between limits become one switch, or two at a short excursion. Their location
+    preserves the integral of the input.
     """
     runs = _runs(side)
     out: list[Stretch] = []
     for k, (first, last, sign) in enumerate(runs):
         before = runs[k - 1][2] if k else 0
         after = runs[k + 1][2] if k + 1 < len(runs) else 0
-        if sign or last - first > passing or (not before and not after):
+        if sign or last - first > transition or (not before and not after):
             out.append(Stretch(float(mesh[first]), float(mesh[last]), sign))
             continue
-        out += _passing(mesh, level, first, last, before, after)
+        out += _resolve_transition(mesh, level, first, last, before, after)
     return _merged(out)
 
 
-def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before: int, after: int) -> list[Stretch]:
+def _resolve_transition(
+    mesh: np.ndarray, level: np.ndarray, first: int, last: int, before: int, after: int
+) -> list[Stretch]:
     begin, end = float(mesh[first]), float(mesh[last])
     mean = float(np.diff(mesh)[first:last] @ level[first:last]) / (end - begin)
     if before and after and before != after:
         cut = begin + (end - begin) * (mean - after) / (before - after)
         return [Stretch(begin, cut, before), Stretch(cut, end, after)]
     sign = before or after
-    share = float(np.clip((1.0 - sign * mean) / 2.0, 0.0, 1.0))  # of the stretch at the other limit
-    if share * (last - first) < _DIP:
+    share = float(np.clip((1.0 - sign * mean) / 2.0, 0.0, 1.0))  # of the stretch at the opposite limit
+    if share * (last - first) < _SHORTEST_EXCURSION:
         return [Stretch(begin, end, sign)]
     width = share * (end - begin)
     if not before:
@@ -118,10 +123,10 @@ def _passing(mesh: np.ndarray, level: np.ndarray, first: int, last: int, before:
     return [Stretch(cuts[0], cuts[1], sign), Stretch(cuts[1], cuts[2], -sign), Stretch(cuts[2], cuts[3], sign)]
 
 
-def without_middle(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
-    """Return the same with every stretch between the limits replaced by switches that keep its mean.
+def remove_intermediate(row: list[Stretch], level: np.ndarray, mesh: np.ndarray) -> list[Stretch]:
+    """Replace every stretch between the limits by switches that preserve its mean.
 
-    Between ``+ 0 -`` come two more switches, ``+ - + -``; between ``+ 0 +`` a pulse, ``+ - +``.
+    The sequence ``+ 0 -`` becomes ``+ - + -``, and ``+ 0 +`` becomes a pulse, ``+ - +``.
     """
     out: list[Stretch] = []
     for k, item in enumerate(row):
@@ -158,11 +163,8 @@ def _merged(stretches: list[Stretch]) -> list[Stretch]:
     return out
 
 
-def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
-    """Return the speeds and smooth inputs that stay at a bound between two fractions of the phase.
-
-    The result gives the bound by the name in z.
-    """
+def active_state_bounds(solution: PhaseSolution, begin: float, end: float) -> dict[str, float]:
+    """Return the active bounds of speeds and smooth inputs between two fractions of the phase, by name in z."""
     block, problem = solution.block, solution.block.problem
     middle = (begin + end) / 2.0
     inside = np.abs(block.fractions - middle) < 0.45 * (end - begin)
@@ -176,13 +178,17 @@ def pinned_states(solution: PhaseSolution, begin: float, end: float) -> dict[str
         values = solution.at.Z[inside, block.model.names.index(name)]
         span = pair[1] - pair[0] if np.isfinite(pair[1] - pair[0]) else max(np.abs(values).max(initial=0.0), 1e-12)
         for bound in pair:
-            if values.size >= _PASSING and np.isfinite(bound) and np.mean(np.abs(values - bound) < 1e-3 * span) > 0.8:
+            if (
+                values.size >= _TRANSITION
+                and np.isfinite(bound)
+                and np.mean(np.abs(values - bound) < 1e-3 * span) > 0.8
+            ):
                 out[name] = float(bound)
     return out
 
 
 def active_rows(solution: PhaseSolution, tolerance: float = 1e-4) -> dict[str, np.ndarray]:
-    """Return a mask over the points at which inequality conditions, state bounds or limits of smooth inputs are active."""
+    """Return masks of the points at which path conditions, state bounds or smooth-input limits are active."""
     block, problem = solution.block, solution.block.problem
     values = solution.at.F[:, block.places["F.path"]]
     bounds = [(item.low, item.high) for item in problem.path for _ in range(item.rule.size)]
@@ -205,7 +211,7 @@ def active_rows(solution: PhaseSolution, tolerance: float = 1e-4) -> dict[str, n
             (history - least < tolerance * size, "lower"),
             (most - history < tolerance * size, "upper"),
         ):
-            mask[0] &= mask[1]  # an arc that only begins or ends at a limit is not limited by it
+            mask[0] &= mask[1]  # a limit reached only at the end point of an arc is not active along it
             mask[-1] &= mask[-2]
             if mask.any():
                 found[f"{name} at its {words} limit"] = mask

@@ -1,4 +1,4 @@
-"""Initial guess of the solver: a smooth motion between the ends with its required inputs, or any earlier `Plan`."""
+"""Initial guess of the solver: a smooth motion between the boundary states, or an earlier `Plan`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from spacectl.planners.problem import FREE, Problem
 
 __all__ = ["guess_unknowns"]
 
-_ROOM = 0.9  # guessed inputs stay inside this part of their limits
+_LIMIT_FRACTION = 0.9  # fraction of the limits to which guessed inputs are clipped
 
 
 def guess_unknowns(blocks: Sequence[PhaseBlock], guess: Plan | None) -> np.ndarray:
-    """Return unknowns of all phases, from a plan or from nothing."""
+    """Return a guess of the unknowns of all phases, from a plan or from the boundary conditions."""
     if guess is not None:
         return np.concatenate(_from_plan(blocks, guess))
     parts, x = [], None
@@ -29,7 +29,7 @@ def guess_unknowns(blocks: Sequence[PhaseBlock], guess: Plan | None) -> np.ndarr
 
 
 def _middle(pair: tuple[float, float], otherwise: float) -> float:
-    """Return a number inside a pair, near `otherwise`."""
+    """Return the number within a pair that is nearest to `otherwise`."""
     return float(np.clip(otherwise, *pair))
 
 
@@ -43,20 +43,20 @@ def _end_state(problem: Problem, start: np.ndarray) -> np.ndarray:
 
 
 def _from_ends(block: PhaseBlock, before: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return a smooth motion through the middle of what is allowed, from end to end with their speeds; and its last state."""
+    """Return the unknowns of a smooth motion that satisfies the boundary conditions, and its final state."""
     problem = block.problem
     if before is None:
         rest = np.asarray(problem.eom.x_rest)
         before = np.array([_middle(pair, rest[i]) for i, pair in enumerate(start_pairs(problem))])
-    ends = _Ends(problem, before, _end_state(problem, before))
+    ends = _Boundary(problem, before, _end_state(problem, before))
     T = _duration(block, ends)
     Z = _smooth_motion(block, ends, T)
     _set_inputs(block, Z, T)
     return np.append(Z.ravel(), T), Z[-1, block.places["q"].start : block.places["v"].stop]
 
 
-class _Ends:
-    """Both ends of a guessed motion, with the rates of the coordinates there."""
+class _Boundary:
+    """Boundary states of a guessed motion, with the rates of the coordinates."""
 
     def __init__(self, problem: Problem, start: np.ndarray, end: np.ndarray):
         eom = problem.eom
@@ -68,33 +68,41 @@ class _Ends:
         self.bounds = {k: problem.bounds[name] for k, name in enumerate(eom.speeds) if name in problem.bounds}
 
     def last(self, T: float) -> np.ndarray:
-        """Return the last coordinates: where they are free, those that the speeds of both ends lead to."""
+        """Return the final coordinates; free ones follow from the mean of both boundary speeds."""
         drift = self.q[0] + 0.5 * T * (self.q_dot[0] + self.q_dot[1])
         return np.where(self.is_free, drift, self.q[1])
 
-    def usual_duration(self) -> float:
-        """Return the longest duration in which the mean speed of both ends leads from one to the other [s]; 0 if none does."""
-        way, pace = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
-        is_fit = ~self.is_free & (way * pace > 0.0)
-        return float(np.max(way[is_fit] / pace[is_fit], initial=0.0))
+    def nominal_duration(self) -> float:
+        """Return the longest time a coordinate needs at the mean of its boundary speeds [s]; 0 if none moves."""
+        way, mean_rate = self.q[1] - self.q[0], 0.5 * (self.q_dot[0] + self.q_dot[1])
+        is_consistent = ~self.is_free & (way * mean_rate > 0.0)
+        return float(np.max(way[is_consistent] / mean_rate[is_consistent], initial=0.0))
 
 
 def _rates_map(problem: Problem, q: np.ndarray) -> np.ndarray:
-    """Return the matrix of ``q_dot = W v``."""
+    """Return the matrix W of ``q_dot = W v``."""
     eom = problem.eom
     return np.asarray(eom.jacobian("q_dot", "q_dot", "v", 0.0, q, np.zeros(eom.n_v), p=problem.p))
 
 
-def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
-    """Return unknowns of the points of a cubic motion between two states, without inputs."""
+def _smooth_motion(block: PhaseBlock, ends: _Boundary, T: float) -> np.ndarray:
+    """Return the unknowns at the points of a cubic motion between two states, without inputs."""
     problem, eom, places = block.problem, block.problem.eom, block.places
     s = block.fractions[:, None]
     first, last = ends.q[0], ends.last(T)
-    slow = [T * item for item in ends.q_dot]
+    scaled_rates = [T * item for item in ends.q_dot]
     for k in eom.quaternions:
-        slow[0][k : k + 4] = slow[1][k : k + 4] = 0.0  # the unit sphere is kept by scaling below
-    q = first + (last - first) * (3.0 * s**2 - 2.0 * s**3) + s * (1.0 - s) * ((1.0 - s) * slow[0] - s * slow[1])
-    q_dot = (last - first) * 6.0 * s * (1.0 - s) + slow[0] * (1.0 - s) * (1.0 - 3.0 * s) + slow[1] * s * (3.0 * s - 2.0)
+        scaled_rates[0][k : k + 4] = scaled_rates[1][k : k + 4] = 0.0  # quaternions are normalised below
+    q = (
+        first
+        + (last - first) * (3.0 * s**2 - 2.0 * s**3)
+        + s * (1.0 - s) * ((1.0 - s) * scaled_rates[0] - s * scaled_rates[1])
+    )
+    q_dot = (
+        (last - first) * 6.0 * s * (1.0 - s)
+        + scaled_rates[0] * (1.0 - s) * (1.0 - 3.0 * s)
+        + scaled_rates[1] * s * (3.0 * s - 2.0)
+    )
     for k in eom.quaternions:
         q[:, k : k + 4] /= np.maximum(np.linalg.norm(q[:, k : k + 4], axis=1, keepdims=True), 0.3)
     v = np.array([np.linalg.lstsq(_rates_map(problem, q[k]), q_dot[k] / T, rcond=None)[0] for k in range(block.P)])
@@ -107,8 +115,8 @@ def _smooth_motion(block: PhaseBlock, ends: _Ends, T: float) -> np.ndarray:
     return Z
 
 
-def _needed_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
-    """Return inputs (in the order of the equations) that come nearest to the accelerations in Z; multipliers are set in Z."""
+def _required_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
+    """Return least-squares inputs for the accelerations in Z, in the order of the equations; set multipliers."""
     eom, places = block.problem.eom, block.places
     free = [name for name in eom.inputs if name not in block.model.smooth]
     order = eom.labels.u.indices([*free, *block.model.smooth])
@@ -124,10 +132,10 @@ def _needed_inputs(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
 
 
 def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
-    """Return the needed inputs, kept inside their limits, as unknowns."""
+    """Set the required inputs, clipped to their limits, in the unknowns Z."""
     problem, places, sizes = block.problem, block.places, block.model.sizes
     low, high = problem.input_limits()
-    u = np.clip(_needed_inputs(block, Z), _ROOM * low, _ROOM * high)
+    u = np.clip(_required_inputs(block, Z), _LIMIT_FRACTION * low, _LIMIT_FRACTION * high)
     names = problem.eom.inputs
     Z[:, places["u"]] = u[:, [i for i, name in enumerate(names) if name not in block.model.smooth]]
     Z[:, places["s"]] = u[:, [names.index(name) for name in block.model.smooth]]
@@ -137,31 +145,29 @@ def _set_inputs(block: PhaseBlock, Z: np.ndarray, T: float) -> None:
 
 
 def _dense(block: PhaseBlock, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return residuals at the points and their dense Jacobians."""
-    slopes, keep = block.model.slopes, block.places["F.residual"]
+    """Return the residuals at the points and their dense Jacobians."""
+    derivatives, keep = block.model.derivatives, block.places["F.residual"]
     J = np.zeros((len(Z), block.bound.n_values, block.model.n_z))
-    J[:, slopes.rows, slopes.columns] = block.bound.jacobian(Z)
+    J[:, derivatives.rows, derivatives.columns] = block.bound.jacobian(Z)
     return block.bound.value(Z)[:, keep], J[:, keep]
 
 
-def _duration(block: PhaseBlock, ends: _Ends) -> float:
-    """Return the duration at which the smooth motion uses its inputs up to their limits.
+def _duration(block: PhaseBlock, ends: _Boundary) -> float:
+    """Return the duration at which the inputs reach their limits, extended to satisfy speed bounds.
 
-    Limits of speeds may require a longer one.
-
-    Forces of inertia fall with 1 / T^2; doubling T separates them from weights and springs.
+    Inertia forces scale with 1 / T^2. Doubling T separates them from gravity and spring forces.
     """
     problem = block.problem
     low, high = problem.input_limits()
     reach = 0.5 * (high - low)
     limited = np.isfinite(reach) & (reach > 0.0)
     shortest, longest = max(problem.duration[0], 1e-6), problem.duration[1]
-    T = float(np.clip(max(1.0, ends.usual_duration()), shortest, longest))
+    T = float(np.clip(max(1.0, ends.nominal_duration()), shortest, longest))
     for _ in range(2):
-        needed = [_needed_inputs(block, _smooth_motion(block, ends, k * T))[:, limited] for k in (1, 2)]
-        ratio = float((4.0 / 3.0 * np.abs(needed[0] - needed[1]) / reach[limited]).max(initial=0.0))
+        required = [_required_inputs(block, _smooth_motion(block, ends, k * T))[:, limited] for k in (1, 2)]
+        ratio = float((4.0 / 3.0 * np.abs(required[0] - required[1]) / reach[limited]).max(initial=0.0))
         T = T * np.sqrt(ratio) if ratio > 1e-12 else T
-        T = float(np.clip(max(T, ends.usual_duration()), shortest, longest))
+        T = float(np.clip(max(T, ends.nominal_duration()), shortest, longest))
     v = _smooth_motion(block, ends, T)[:, block.places["v"]]
     for k, pair in ends.bounds.items():
         fastest = min((abs(item) for item in pair if np.isfinite(item) and item), default=np.inf)
@@ -170,7 +176,7 @@ def _duration(block: PhaseBlock, ends: _Ends) -> float:
 
 
 def _from_plan(blocks: Sequence[PhaseBlock], plan: Plan) -> list[np.ndarray]:
-    """Return a plan's motion by names; what it does not name is at rest."""
+    """Return the unknowns of a plan, matched by name; states it does not name have their rest values."""
     ends = plan.notes.get("phase_times")
     if ends is None or len(ends) != len(blocks) + 1:
         ends = np.linspace(float(np.asarray(plan.x.t)[0]), plan.final_time, len(blocks) + 1)

@@ -1,8 +1,8 @@
-"""Weights of squared inputs: small ones that lead the first solve, and tiny ones for inputs that nothing else limits.
+"""Regularise the inputs by weights of their squares.
 
-An input without limits and without a cost is not determined by a minimum-time problem where it does not matter: it chatters,
-or takes impulses between the points of a mesh. Of all such inputs the smallest is taken, by a weight worth a ten-millionth of
-the cost.
+Small weights regularise the first solve. Tiny weights determine inputs that have neither limits nor a cost: a
+minimum-time problem may leave them undetermined, so that they chatter or become impulsive between mesh
+points. A weight worth 1e-7 of the cost selects the smallest such inputs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,25 @@ from spacectl.planners.collocation.result import PhaseSolution
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["fading_weights", "free_inputs", "least_weights", "total_effort", "undetermined_inputs", "without_impulses"]
+__all__ = [
+    "first_solve_weights",
+    "free_inputs",
+    "limit_impulses",
+    "regularisation_weights",
+    "total_effort",
+    "undetermined_inputs",
+]
 
-_FADING = 0.1  # weight of squared inputs, against time, in the first solve from nothing
-_CHATTER = 2.0  # times the effort of the least inputs: more shows that an input is not determined
-_USUAL = 0.9
-_ROOM = 5.0  # times its usual value: the limit of an input that took impulses
-_LEAST = 1e-7  # of the cost: what inputs of their usual size add to it
+_FIRST_WEIGHT = 0.1  # weight of squared inputs relative to that of time, in the first solve without a guess
+_EFFORT_RATIO = 2.0  # ratio to the minimum effort above which an input counts as undetermined
+_TYPICAL_QUANTILE = 0.9  # quantile that defines the typical magnitude of an input
+_LIMIT_FACTOR = 5.0  # limit of an impulsive input, as a multiple of its typical magnitude
+_RELATIVE_WEIGHT = 1e-7  # contribution of typical inputs to the cost, relative to it
 
 
-def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
-    """Return weights of ``(u / limit)^2`` that keep the first solve from wandering."""
-    weight = _FADING * max(item.time_weight for item in phases)
+def first_solve_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
+    """Return weights of ``(u / limit)^2`` that regularise the first solve."""
+    weight = _FIRST_WEIGHT * max(item.time_weight for item in phases)
     out = []
     for item in phases:
         reach = np.max(np.abs(item.input_limits()), axis=0)
@@ -37,18 +44,18 @@ def fading_weights(phases: Sequence[Problem]) -> list[np.ndarray]:
 
 
 def free_inputs(problem: Problem) -> tuple[str, ...]:
-    """Return inputs without limits of their own or of their rates, and without a part in the running cost."""
+    """Return inputs that have no limits, no rate limits and no part in the running cost."""
     low, high = problem.input_limits()
-    weighed = _weighed(problem)
+    in_cost = _inputs_in_cost(problem)
     return tuple(
         name
         for k, name in enumerate(problem.eom.inputs)
-        if not np.isfinite(high[k] - low[k]) and name not in problem.rate_limits and name not in weighed
+        if not np.isfinite(high[k] - low[k]) and name not in problem.rate_limits and name not in in_cost
     )
 
 
-def _weighed(problem: Problem) -> set[str]:
-    """Return inputs on which the running cost depends."""
+def _inputs_in_cost(problem: Problem) -> set[str]:
+    """Return the inputs on which the running cost depends."""
     if problem.cost_rate is None:
         return set()
     eom = problem.eom
@@ -74,39 +81,36 @@ def total_effort(solutions: Sequence[PhaseSolution]) -> dict[str, float]:
 
 
 def undetermined_inputs(before: Mapping[str, float], solutions: Sequence[PhaseSolution]) -> list[str]:
-    """Return the inputs that the problem does not determine.
-
-    Without a weight on their squares they took at least twice the effort.
-    """
+    """Return undetermined inputs: without regularisation their effort at least doubles."""
     after = total_effort(solutions)
-    return [name for name, effort in before.items() if effort > _CHATTER * after.get(name, 0.0)]
+    return [name for name, effort in before.items() if effort > _EFFORT_RATIO * after.get(name, 0.0)]
 
 
-def _usual(solution: PhaseSolution) -> np.ndarray:
-    """Return what inputs stay below for nine tenths of the time, (n_u,): impulses do not count."""
-    size = np.quantile(np.abs(solution.inputs(np.array([0.25, 0.75]))), _USUAL, axis=(0, 1))
+def _typical_magnitude(solution: PhaseSolution) -> np.ndarray:
+    """Return the typical magnitude of each input, (n_u,): the 0.9 quantile, which ignores impulses."""
+    size = np.quantile(np.abs(solution.inputs(np.array([0.25, 0.75]))), _TYPICAL_QUANTILE, axis=(0, 1))
     return np.maximum(size, 1e-3 * max(float(size.max(initial=0.0)), 1e-12))
 
 
-def least_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.ndarray]:
-    """Return weights of free inputs, from a solution: what their usual values cost is a ten-millionth of everything."""
+def regularisation_weights(solutions: Sequence[PhaseSolution], cost: float) -> list[np.ndarray]:
+    """Return weights of free inputs from a solution, such that typical values add 1e-7 of the cost."""
     duration = sum(item.at.T for item in solutions)
-    worth = _LEAST * max(abs(cost), 1e-12) / max(duration, 1e-12)
+    worth = _RELATIVE_WEIGHT * max(abs(cost), 1e-12) / max(duration, 1e-12)
     out = []
     for item in solutions:
         problem = item.block.problem
         names, free = problem.eom.inputs, free_inputs(problem)
-        out.append(np.where([name in free for name in names], worth / _usual(item) ** 2, 0.0))
+        out.append(np.where([name in free for name in names], worth / _typical_magnitude(item) ** 2, 0.0))
     return out
 
 
-def without_impulses(solution: PhaseSolution) -> Problem:
-    """Return the problem of a phase, with limits for free inputs that took impulses: far above their usual values."""
-    problem, usual = solution.block.problem, _usual(solution)
+def limit_impulses(solution: PhaseSolution) -> Problem:
+    """Return the problem of a phase with limits for impulsive free inputs, far above their typical magnitude."""
+    problem, typical = solution.block.problem, _typical_magnitude(solution)
     peaks = np.abs(solution.inputs(np.linspace(0.0, 1.0, 9))).max(axis=(0, 1))
     room = {
-        name: (-_ROOM * usual[k], _ROOM * usual[k])
+        name: (-_LIMIT_FACTOR * typical[k], _LIMIT_FACTOR * typical[k])
         for k, name in enumerate(problem.eom.inputs)
-        if name in free_inputs(problem) and peaks[k] > 2.0 * _ROOM * usual[k]
+        if name in free_inputs(problem) and peaks[k] > 2.0 * _LIMIT_FACTOR * typical[k]
     }
     return replace(problem, limits={**problem.limits, **room}) if room else problem

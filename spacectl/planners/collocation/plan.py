@@ -1,4 +1,4 @@
-"""A solved programme as a plan, with its arcs in words: which input or condition is at which limit, from when to when."""
+"""Convert a solved programme to a `Plan`, whose arcs name the inputs and conditions at their limits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spacectl.planners.collocation.transcription.nlp import Nlp
 from spacectl.planners.plan import Arc, Plan
 from spacectl.planners.problem import Phases, Problem
 
-__all__ = ["describe_arcs", "give_plan"]
+__all__ = ["describe_arcs", "make_plan"]
 
 _SHORT = 1e-7  # of the duration: shorter arcs are not reported
 
 
-def give_plan(
+def make_plan(
     problem: Problem | Phases,
     run: Run,
     nlp: Nlp,
@@ -32,7 +32,7 @@ def give_plan(
     message: str = "",
     sources: Sequence[int] | None = None,
 ) -> Plan:
-    """Return the plan with its outcome; `sources` are the user's phases to which arcs belong."""
+    """Return the plan with its outcome; `sources` gives the user's phase of each programme phase."""
     solutions = phase_solutions(nlp.blocks, x)
     states, inputs = join_trajectories(solutions)
     arcs = describe_arcs(solutions, found.bound_multipliers) if found is not None and status is Status.OK else ()
@@ -63,7 +63,7 @@ def give_plan(
 
 
 def describe_arcs(solutions: Sequence[PhaseSolution], multipliers: np.ndarray) -> tuple[Arc, ...]:
-    """Return arcs of all phases; neighbours with the same words are one."""
+    """Return the arcs of all phases; neighbours with the same active limits are merged."""
     total = solutions[-1].end - solutions[0].begin
     arcs: list[Arc] = []
     for solution in solutions:

@@ -1,4 +1,4 @@
-"""Perturbed restarts: a local minimum, or a saddle that symmetry hides, is replaced by a better plan if there is one."""
+"""Perturbed restarts, to escape from local minima and from saddle points due to symmetry."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from spacectl.planners.collocation.steps import Run
 from spacectl.planners.collocation.transcription.nlp import Nlp
 from spacectl.planners.collocation.transcription.phase import PhaseBlock
 
-__all__ = ["Challenge", "challenge", "perturbed"]
+__all__ = ["RestartSettings", "find_better_solutions", "perturbed"]
 
-_SIZES = (0.1, 0.3, 0.2)  # of the range of a state or an input, in turn
+_SIZES = (0.1, 0.3, 0.2)  # amplitudes in turn, relative to the range of a state or an input
 _WAVES = 3
-_BETTER = 1e-5  # of the cost: less is the same plan
+_LEAST_GAIN = 1e-5  # relative gain of cost below which two plans count as equal
 _PATIENCE = 200  # iterations of a restart
 
 
 @dataclass(frozen=True)
-class Challenge:
-    """How often a solution is challenged, and for how long at most [s]."""
+class RestartSettings:
+    """Number of restarts, and the time allowed for all of them [s]."""
 
     restarts: int = 3
     budget: float = 10.0
 
 
-def challenge(
-    nlp: Nlp, found: NlpSolution, run: Run, settings: Challenge, *, from_x: np.ndarray | None = None
+def find_better_solutions(
+    nlp: Nlp, found: NlpSolution, run: Run, settings: RestartSettings, *, from_x: np.ndarray | None = None
 ) -> list[NlpSolution]:
-    """Return better solutions of the same programme from perturbed restarts, the best first.
+    """Return better solutions of the same programme from perturbed restarts, best first.
 
-    What was tried goes to ``run.stats["restarts"]``: costs of all that converged (None for those that did not).
+    ``run.stats["restarts"]`` lists the costs of all restarts, None for those that did not converge.
     """
     begin, tried, better = time.perf_counter(), [], []
     for k in range(settings.restarts):
@@ -48,14 +48,14 @@ def challenge(
         other = run.solve(nlp, x, {"max_wall_time": max(left, 0.1)}, most=_PATIENCE)
         is_good = other.is_success and is_feasible(nlp, other.x)
         tried.append(other.cost if is_good else None)
-        if is_good and (not found.is_success or other.cost < found.cost - _BETTER * abs(found.cost)):
+        if is_good and (not found.is_success or other.cost < found.cost - _LEAST_GAIN * abs(found.cost)):
             better.append(other)
     run.stats.setdefault("restarts", []).extend(tried)
     return sorted(better, key=lambda item: item.cost)
 
 
 def perturbed(blocks: Sequence[PhaseBlock], x: np.ndarray, rng: np.random.Generator, size: float) -> np.ndarray:
-    """Return unknowns with smooth random waves added to states and inputs; zero at both ends of each phase."""
+    """Return unknowns with smooth random waves added to states and inputs, zero at both ends of each phase."""
     out = x.copy()
     for block in blocks:
         own = slice(block.column, block.column + block.n - 1)
@@ -69,7 +69,7 @@ def perturbed(blocks: Sequence[PhaseBlock], x: np.ndarray, rng: np.random.Genera
 
 
 def _span(block: PhaseBlock, Z: np.ndarray, key: str) -> np.ndarray:
-    """Return the range of some unknowns: of states the largest of their kind, of inputs half their limits."""
+    """Return the amplitude scale of unknowns: the largest range of states, half the range of input limits."""
     place = block.places[key]
     span = np.ptp(Z[:, place], axis=0)
     if key in ("q", "v"):

@@ -1,4 +1,4 @@
-"""From the unknowns of a programme to trajectories: states and inputs as the scheme's own polynomials."""
+"""Convert the unknowns of a programme to trajectories: states and inputs are the polynomials of the scheme."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["PhaseSolution", "join_trajectories", "phase_solutions"]
 
 Piece = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-_CUTS = 33  # knots in an interval whose inputs are clipped
-_SAME = 1e-9  # of the largest value: knots whose values and rates differ less are one
+_CLIPPED_KNOTS = 33  # knots in an interval with clipped inputs
+_MERGE_TOLERANCE = 1e-9  # relative difference of values and rates below which two knots are merged
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseSolution:
-    """A solved phase: its unknowns, and values between the points.
+    """A solved phase: its unknowns, and interpolation between the points.
 
     Parameters
     ----------
     at : PhaseState
         The unknowns.
     begin : float
-        Time of its begin [s].
+        Initial time [s].
     """
 
     at: PhaseState
@@ -43,7 +43,7 @@ class PhaseSolution:
 
     @property
     def end(self) -> float:
-        """Time of its end [s]."""
+        """Final time [s]."""
         return self.begin + self.at.T
 
     @property
@@ -52,17 +52,17 @@ class PhaseSolution:
         return self.begin + self.at.T * self.block.fractions
 
     def controls(self, fractions: np.ndarray) -> np.ndarray:
-        """Return rates of smooth inputs and the other inputs, in each interval at fractions of it, (N, n, n_c)."""
+        """Return the controls at fractions of each interval, (N, n, n_c)."""
         pieces = self.block.pieces(self.at.Z[:, self.block.controls])
         return np.einsum("si,kiu->ksu", self.block.scheme.input_weights(fractions), pieces)
 
-    def flown_inputs(self, fractions: np.ndarray) -> np.ndarray:
-        """Return inputs inside their limits, (N, n, n_u): polynomials may exceed them between the points."""
+    def clipped_inputs(self, fractions: np.ndarray) -> np.ndarray:
+        """Return inputs clipped to their limits, (N, n, n_u): polynomials may exceed them between the points."""
         low, high = self.block.problem.input_limits()
         return np.clip(self.inputs(fractions), low, high)
 
     def inputs(self, fractions: np.ndarray, *, order: int = 0) -> np.ndarray:
-        """Return inputs (or their time derivatives) in each interval at fractions of it, (N, n, n_u)."""
+        """Return inputs, or their time derivatives, at fractions of each interval, (N, n, n_u)."""
         block, model = self.block, self.block.model
         names = block.problem.eom.inputs
         h = (self.at.T * block.ds)[:, None, None]
@@ -80,11 +80,11 @@ class PhaseSolution:
         return out
 
     def rates(self, fractions: np.ndarray) -> np.ndarray:
-        """Return rates of the extended state in each interval, (N, n, n_X)."""
+        """Return rates of the extended state at fractions of each interval, (N, n, n_X)."""
         return np.einsum("si,kix->ksx", self.block.scheme.input_weights(fractions), self.block.pieces(self.at.X_dot))
 
     def states(self, fractions: np.ndarray) -> np.ndarray:
-        """Return the extended states in each interval, (N, n, n_X)."""
+        """Return extended states at fractions of each interval, (N, n, n_X)."""
         block = self.block
         weights = block.scheme.input_weights(fractions, order=-1)
         h = (self.at.T * block.ds)[:, None, None]
@@ -93,7 +93,7 @@ class PhaseSolution:
 
 
 def phase_solutions(blocks: Sequence[PhaseBlock], x: np.ndarray) -> list[PhaseSolution]:
-    """Return the phases one after the other in time."""
+    """Return the solved phases in the order of time."""
     out, begin = [], 0.0
     for block in blocks:
         out.append(PhaseSolution(block.state(x), begin))
@@ -102,7 +102,7 @@ def phase_solutions(blocks: Sequence[PhaseBlock], x: np.ndarray) -> list[PhaseSo
 
 
 def join_trajectories(solutions: Sequence[PhaseSolution]) -> tuple[Trajectory, Trajectory]:
-    """Return states and inputs of all phases; where values or rates jump, two knots stand one rounding apart."""
+    """Return states and inputs of all phases; at a jump, two knots are one rounding error apart."""
     eom = solutions[0].block.problem.eom
     if any(
         item.block.problem.eom.states != eom.states or item.block.problem.eom.inputs != eom.inputs for item in solutions
@@ -122,20 +122,20 @@ def join_trajectories(solutions: Sequence[PhaseSolution]) -> tuple[Trajectory, T
 
 
 def _input_pieces(solution: PhaseSolution, fractions: np.ndarray) -> list[Piece]:
-    """Return times, values and rates of the inputs in each interval; where a polynomial exceeds a limit, many short cuts."""
-    block, many = solution.block, np.linspace(0.0, 1.0, _CUTS)
+    """Return times, values and rates of the inputs per interval; clipped inputs get many knots."""
+    block, many = solution.block, np.linspace(0.0, 1.0, _CLIPPED_KNOTS)
     begins, lengths = solution.begin + solution.at.T * block.mesh[:-1], solution.at.T * block.ds
     exact = (solution.inputs(fractions), solution.inputs(fractions, order=1))
-    clipped, raw = solution.flown_inputs(many), solution.inputs(many)
+    clipped, raw = solution.clipped_inputs(many), solution.inputs(many)
     low, high = block.problem.input_limits()
     reach = np.where(np.isfinite(high - low), high - low, 1.0)
     out = []
     for k in range(block.N):
-        exceeds = np.abs(clipped[k] - raw[k]) > _SAME * reach
+        exceeds = np.abs(clipped[k] - raw[k]) > _MERGE_TOLERANCE * reach
         if exceeds.any():
             t = begins[k] + lengths[k] * many
-            slopes = PchipInterpolator(t, clipped[k], axis=0).derivative()(t)  # monotone: no overshoot of the limit
-            out.append((t, clipped[k], slopes))
+            rates = PchipInterpolator(t, clipped[k], axis=0).derivative()(t)  # monotone: no overshoot of the limit
+            out.append((t, clipped[k], rates))
         else:
             out.append((begins[k] + lengths[k] * fractions, np.clip(exact[0][k], low, high), exact[1][k]))
     return out
@@ -146,12 +146,12 @@ def _join(pieces: list[Piece], labels: Labels) -> Trajectory:
     values: list[np.ndarray] = []
     rates: list[np.ndarray] = []
     size = max(float(np.abs(np.concatenate([piece[1].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
-    pace = max(float(np.abs(np.concatenate([piece[2].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
+    rate_size = max(float(np.abs(np.concatenate([piece[2].ravel() for piece in pieces])).max(initial=0.0)), 1e-300)
     for piece_t, piece_values, piece_rates in pieces:
         begin = 0
         if t:
-            same = np.abs(values[-1] - piece_values[0]).max(initial=0.0) <= _SAME * size
-            if same and np.abs(rates[-1] - piece_rates[0]).max(initial=0.0) <= _SAME * pace:
+            same = np.abs(values[-1] - piece_values[0]).max(initial=0.0) <= _MERGE_TOLERANCE * size
+            if same and np.abs(rates[-1] - piece_rates[0]).max(initial=0.0) <= _MERGE_TOLERANCE * rate_size:
                 begin = 1
             else:
                 t[-1] = np.nextafter(piece_t[0], -np.inf)

@@ -1,4 +1,4 @@
-"""A scaled programme through IPOPT: CasADi's interface with our own functions for values and derivatives."""
+"""Solve a scaled programme with IPOPT, through CasADi's interface with our own values and derivatives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DENSE = ca.Sparsity.dense
 
 
 class _Call(ca.Callback):  # type: ignore[misc]  # CasADi has no types that mypy can follow
-    """A Python function on buffers with named arguments and results, as CasADi wants it."""
+    """A Python function on buffers, wrapped as a CasADi callback with named arguments and results."""
 
     def __init__(self, name: str, arguments: dict[str, Any], results: dict[str, Any], function: Callable[..., None]):
         ca.Callback.__init__(self)
@@ -57,7 +57,7 @@ class _Call(ca.Callback):  # type: ignore[misc]  # CasADi has no types that mypy
 
 @dataclass(frozen=True, eq=False)
 class NlpSolution:
-    """Unknowns (unscaled), multipliers of rows and bounds (of the unscaled programme and cost), and how IPOPT ended."""
+    """Solution of the unscaled programme: unknowns, multipliers of rows and bounds, and IPOPT's return status."""
 
     x: np.ndarray
     row_multipliers: np.ndarray
@@ -70,7 +70,7 @@ class NlpSolution:
 
 
 def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpSolution:
-    """Solve from the unknowns x; `options` are IPOPT's own, in addition to ours."""
+    """Solve from the unknowns x; `options` are IPOPT options, which override the defaults."""
     calls = _calls(nlp)
     settings = {
         "grad_f": calls[1], "jac_g": calls[2], "hess_lag": calls[3], "no_nlp_grad": True, "print_time": False,
@@ -80,8 +80,7 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
     low, high = nlp.low / nlp.scale, nlp.high / nlp.scale
     start = np.clip(x / nlp.scale, low, high)
     rows = (nlp.row_low * nlp.row_scale, nlp.row_high * nlp.row_scale)
-    # CasADi writes its doubts about a programme (more equations than unknowns in symmetric plans) to standard error; what
-    # counts is whether the programme is solved, and that is checked
+    # CasADi warns on standard error, for example of more equations than unknowns in symmetric plans; the return status decides
     with contextlib.redirect_stderr(io.StringIO()) as printed:
         solver = ca.nlpsol("collocation", "ipopt", calls[0], settings)
         found = solver(x0=start, lbx=low, ubx=high, lbg=rows[0], ubg=rows[1])
@@ -102,14 +101,14 @@ def solve_programme(nlp: Nlp, x: np.ndarray, options: Mapping[str, Any]) -> NlpS
 _IPOPT = {
     "print_level": 0, "sb": "yes", "tol": 1e-8, "max_iter": 500, "mu_strategy": "adaptive", "bound_relax_factor": 0.0,
     "nlp_scaling_method": "none", "mumps_mem_percent": 200,
-    # feasible, complementary, and no longer getting better: enough for a long bang-bang plan
+    # feasible, complementary and stationary in cost: sufficient for long bang-bang plans
     "acceptable_iter": 12, "acceptable_tol": 1e-2, "acceptable_constr_viol_tol": 1e-8, "acceptable_compl_inf_tol": 1e-5,
     "acceptable_obj_change_tol": 1e-5,
 }  # fmt: skip
 
 
 def _calls(nlp: Nlp) -> list[_Call]:
-    """Return the cost and rows; gradient; Jacobian; Hessian."""
+    """Return the callbacks: cost and rows, gradient, Jacobian, Hessian."""
     one, x, g, none = _DENSE(1, 1), _DENSE(nlp.n, 1), _DENSE(nlp.m, 1), _DENSE(0, 1)
 
     def fill(out: Any, value: Any) -> None:

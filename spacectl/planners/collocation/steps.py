@@ -1,4 +1,4 @@
-"""Steps of a collocation run: solve and count, refine the mesh, polish the switches."""
+"""Steps of a collocation run: solve, refine the mesh, polish the switching times."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from spacectl.planners.problem import Problem
 __all__ = ["WARM", "Run", "as_guess", "mesh_errors", "polish_arcs", "polish_switches", "prepare", "refine_solution"]
 
 WARM = {"mu_strategy": "monotone", "bound_push": 1e-5, "bound_frac": 1e-5}
-_BARRIER = (
-    1e-3,
-    200,
-)  # first barrier of a warm solve, and the number of points from which it falls: they share the cost
-_PATIENCE = 150  # iterations of a polishing solve: it starts next to its solution, or is not worth it
+#: initial barrier parameter of a warm start, and the number of points above which it is reduced
+_BARRIER = (1e-3, 200)
+_PATIENCE = 150  # maximum iterations of a polishing solve, which starts near its solution
 
 
 @dataclass(eq=False)
 class Run:
-    """What the steps of one call share.
+    """State shared by the steps of one call.
 
-    `weights` (of each phase) are those of inputs that nothing else limits, `effort` is what those took without them.
+    `weights` (per phase) regularise undetermined inputs; `effort` is the effort of the inputs without
+    regularisation.
     """
 
     scheme: Scheme
@@ -46,17 +45,17 @@ class Run:
     effort: dict[str, float] = field(default_factory=dict)
     report: Callable[[float, str], None] | None = None
 
-    def say(self, fraction: float, message: str) -> None:
+    def notify(self, fraction: float, message: str) -> None:
         """Report the progress of the planning to the user."""
         if self.report is not None:
             self.report(fraction, message)
 
     def transcribe(self, phases: Sequence[Problem], meshes: Sequence[np.ndarray]) -> Nlp:
-        """Return the programme of the user's phases on some meshes."""
+        """Return the programme of the user's phases on given meshes."""
         return transcribe(phases, self.scheme, meshes, weights=self.weights)
 
     def solve(self, nlp: Nlp, x: np.ndarray, options: Mapping[str, Any], *, most: int = 500) -> NlpSolution:
-        """Scale, solve within `most` iterations, count."""
+        """Scale and solve within `most` iterations, and update the statistics."""
         begin = time.perf_counter()
         scale_programme(nlp, x)
         if options is WARM:
@@ -71,13 +70,13 @@ class Run:
 
 
 def prepare(nlp: Nlp, x: np.ndarray) -> str | None:
-    """Scale a programme, free the rows that nothing can change; a sentence if one of them is broken."""
+    """Scale a programme and remove constant rows; return a message if one of them is violated."""
     scale_programme(nlp, x)
     return drop_constant_rows(nlp, x)
 
 
 def mesh_errors(nlp: Nlp, x: np.ndarray, refine: Refinement, goal: float) -> list[np.ndarray]:
-    """Return the error of every interval of every phase; residuals of path equations count by the tolerance of their own."""
+    """Return the error of every interval of every phase; path residuals are scaled by their own tolerance."""
     part = goal / refine.path
     return [np.maximum(interval_errors(item), part * path_errors(item)) for item in phase_solutions(nlp.blocks, x)]
 
@@ -85,9 +84,9 @@ def mesh_errors(nlp: Nlp, x: np.ndarray, refine: Refinement, goal: float) -> lis
 def refine_solution(
     phases: Sequence[Problem], run: Run, nlp: Nlp, found: NlpSolution, goal: float
 ) -> tuple[Nlp, NlpSolution]:
-    """Solve on finer meshes until the error of every interval is below the goal, as far as the rounds go."""
+    """Solve on refined meshes until the error of every interval is below the goal or the rounds are exhausted."""
     for count in range(run.refine.rounds):
-        run.say(0.5 + 0.3 * count / run.refine.rounds, f"mesh of {sum(block.N for block in nlp.blocks)} intervals")
+        run.notify(0.5 + 0.3 * count / run.refine.rounds, f"mesh of {sum(block.N for block in nlp.blocks)} intervals")
         errors = mesh_errors(nlp, found.x, run.refine, goal)
         if max(item.max() for item in errors) <= goal:
             break
@@ -108,7 +107,7 @@ def refine_solution(
 
 
 def as_guess(solutions: Sequence[PhaseSolution]) -> Plan:
-    """Return a solution as a guess for another mesh."""
+    """Return a solution as a warm start for another mesh."""
     x, u = join_trajectories(solutions)
     times = [solutions[0].begin, *(item.end for item in solutions)]
     return Plan(name="guess", x=x, u=u, notes={"phase_times": times})
@@ -119,19 +118,18 @@ def polish_switches(
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
     """Solve the programme of the arcs on a mesh that meets the tolerance.
 
-    Returns None if there is nothing to polish or if it fails.
-
-    With it, the number of the user's phase to which each arc belongs. First with all controls at their limits that
-    may be, then with what lies between them left free.
+    The first attempt fixes controls at their limits wherever possible, the second leaves those between limits
+    free. Return the programme, its solution and the index of the user's phase of each arc; None if nothing
+    can be polished or both fail.
     """
     if any(item.duration != (0.0, np.inf) for item in phases):
         return None
     solutions = phase_solutions(nlp.blocks, found.x)
-    sharp, free = (arc_phases(solutions, found.bound_multipliers, bang=bang) for bang in (True, False))
-    tries = [sharp] if [arc.held for arc in sharp] == [arc.held for arc in free] else [sharp, free]
+    at_limits, free = (arc_phases(solutions, found.bound_multipliers, bang=bang) for bang in (True, False))
+    tries = [at_limits] if [arc.fixed for arc in at_limits] == [arc.fixed for arc in free] else [at_limits, free]
     for arcs in tries:
-        run.say(0.8, f"switch times of {len(arcs)} arcs")
-        if any(arc.held for arc in arcs):
+        run.notify(0.8, f"switching times of {len(arcs)} arcs")
+        if any(arc.fixed for arc in arcs):
             done = polish_arcs(arcs, run, solutions, found.cost)
             if done is not None:
                 return done
@@ -141,7 +139,7 @@ def polish_switches(
 def polish_arcs(
     arcs: Sequence[ArcPhase], run: Run, solutions: Sequence[PhaseSolution], cost: float, *, most: int = _PATIENCE
 ) -> tuple[Nlp, NlpSolution, list[int]] | None:
-    """Return the programme of some arcs, solved; None if that fails or costs more than `cost`."""
+    """Solve the programme of given arcs; return None if it fails or costs more than `cost`."""
     scheme = Radau(2, max(5, getattr(run.scheme, "degree", 0)))
     guess = replace(as_guess(solutions), notes={"phase_times": [arcs[0].begin, *(arc.end for arc in arcs)]})
     goal = 0.1 * run.refine.tolerance

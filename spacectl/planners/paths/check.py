@@ -1,4 +1,4 @@
-"""What is doubtful about a path before any time law: nearly singular places, crossings with itself, corners."""
+"""Check a path before planning: singularities, self-intersections, corners and cusps."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ NEAR = 1e-3  #: ratio of singular values below which a path is reported as nearl
 
 @dataclass(frozen=True)
 class PathReport:
-    """What was found about a path.
+    """Findings of `check_path`.
 
     Parameters
     ----------
     conditioning : float
         Smallest ratio of singular values of the path's conditions; 1 for paths given in coordinates.
     weakest : float
-        s where it is smallest.
+        The s of this minimum.
     crossings : tuple of (s1, s2)
-        Where the same coordinates are passed twice: s does not follow from them there.
+        Self-intersections in coordinates, where s is not a function of the configuration.
     point_crossings : tuple of (s1, s2)
-        Where the curve itself (the point in task space) is in the same place twice, with other coordinates.
+        Self-intersections of the curve in task space, with different coordinates.
     corners : tuple of float
-        s where the direction jumps; a motion must stop there.
+        The s at which the direction jumps; the motion must stop there.
     stops : tuple of float
-        s where q' vanishes: a cusp, at which s_dot means nothing.
+        The s at which q' vanishes: a cusp, at which s_dot is undefined.
     failure : str
         Why and where the path cannot be followed; empty if it can.
     """
@@ -49,7 +49,7 @@ class PathReport:
 
     @property
     def is_clean(self) -> bool:
-        """True when nothing was found."""
+        """Whether there are no findings."""
         return not self.messages
 
     @property
@@ -66,23 +66,23 @@ class PathReport:
 
 
 def check_path(eom: EquationsOfMotion, path: Path, *, points: int = 241, p: Any = None) -> PathReport:
-    """Look for singular places, crossings of the path with itself, corners and cusps.
+    """Check a path for singularities, self-intersections, corners and cusps.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         The system.
     path : Path
-        What it is to follow.
+        The path to check.
     points : int
-        Samples along the path.
+        Number of samples along the path.
     p : array, optional
-        Run-time numbers; default the system's own.
+        Run-time parameters; default the system's own.
 
     Returns
     -------
     PathReport
-        Findings with the s of each; ``failure`` says why a path cannot be followed.
+        Findings with the s of each; ``failure`` states why a path cannot be followed.
     """
     try:
         solved = solve_path(eom, path, p)
@@ -105,7 +105,7 @@ def check_path(eom: EquationsOfMotion, path: Path, *, points: int = 241, p: Any 
 
 
 def find_corners(solved: SolvedPath) -> tuple[float, ...]:
-    """Return s of the breaks at which q' jumps."""
+    """Return the s of the breaks at which q' jumps."""
     corners = []
     for i, at in enumerate(solved.breaks[1:-1]):
         left, right = (solved.evaluate(np.array([at]), i + k).dq[0] for k in (0, 1))
@@ -132,7 +132,7 @@ def _at(solved: SolvedPath, s: float) -> tuple[tuple[np.ndarray, np.ndarray], tu
 
 
 def _crossings(s: np.ndarray, z: np.ndarray, at: Any) -> tuple[tuple[float, float], ...]:
-    """Return pairs of s with equal z: near pairs of samples, then Gauss-Newton on ``z(s1) - z(s2)``."""
+    """Return pairs of s with equal z, by Gauss-Newton on ``z(s1) - z(s2)`` from nearby pairs of samples."""
     step = np.max(np.linalg.norm(np.diff(z, axis=0), axis=1))
     if not step > 0.0:
         return ()
@@ -142,13 +142,13 @@ def _crossings(s: np.ndarray, z: np.ndarray, at: Any) -> tuple[tuple[float, floa
     found: list[tuple[float, float]] = []
     for i, j in np.argwhere((gap < 1.5 * step) & is_apart):
         if i < j:
-            pair = _meet(s[i], s[j], at, s[-1])
+            pair = _refine_crossing(s[i], s[j], at, s[-1])
             if pair is not None and abs(pair[1] - pair[0]) > 1e-3 * s[-1] and not _is_among(pair, found, s[-1]):
                 found.append(pair)
     return tuple(sorted(found))
 
 
-def _meet(a: float, b: float, at: Any, length: float) -> tuple[float, float] | None:
+def _refine_crossing(a: float, b: float, at: Any, length: float) -> tuple[float, float] | None:
     for _ in range(12):
         (za, da), (zb, db) = at(a), at(b)
         change = np.linalg.lstsq(np.stack([da, -db], axis=1), zb - za, rcond=None)[0]
@@ -156,8 +156,8 @@ def _meet(a: float, b: float, at: Any, length: float) -> tuple[float, float] | N
         if np.max(np.abs(change)) < 1e-12 * length:
             break
     (za, _), (zb, _) = at(a), at(b)
-    is_met = np.linalg.norm(za - zb) <= 1e-8 * max(float(np.linalg.norm(za)), 1.0)
-    return (a, b) if is_met else None
+    is_crossing = np.linalg.norm(za - zb) <= 1e-8 * max(float(np.linalg.norm(za)), 1.0)
+    return (a, b) if is_crossing else None
 
 
 def _is_among(pair: tuple[float, float], others: Any, length: float) -> bool:

@@ -1,7 +1,7 @@
-"""Curves in any number of dimensions by their own length s: what joint paths and task paths follow.
+"""Parametric curves of any dimension, which joint paths and task paths follow.
 
-A curve gives values and exact derivatives at many s at once. Between its `breaks` it is smooth; at a break its second
-derivative may jump, at a corner its direction too.
+A curve is evaluated, with exact derivatives, at many values of its parameter s at once. It is smooth between
+its `breaks`. At a break its second derivative may jump, and at a corner its direction.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Curve:
         return np.zeros(0)
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> Points:
-        """Return values, first and second derivatives by s, each of shape (n, size), by the formula of one smooth piece."""
+        """Evaluate one smooth piece: values, first and second derivatives by s, each of shape (n, size)."""
         raise NotImplementedError
 
 
@@ -66,7 +66,7 @@ class LineCurve(Curve):
     Parameters
     ----------
     start, end : vectors, shape (k,)
-        Its ends; s is the distance from `start`.
+        End points; s is the distance from `start`.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class ArcCurve(Curve):
     Parameters
     ----------
     start, via, end : vectors, shape (k,)
-        Three points that do not lie on a line; s is the length of the arc from `start`.
+        Three points that are not collinear; s is the arc length from `start`.
 
     Examples
     --------
@@ -162,9 +162,9 @@ class SplineCurve(Curve):
     points : array, shape (m, k)
         Two or more points, in order.
     knots : array, shape (m,), optional
-        Increasing s of the points, the first 0; default: the summed distances between them.
+        Increasing values of s at the points, the first 0. Default: cumulative distances.
     ends : {"not-a-knot", "natural", "clamped"}
-        Third derivative continuous at the second knot, second derivative zero, or first derivative zero at the ends.
+        End condition: continuous third derivative at the second knot, zero second or zero first derivative.
 
     Examples
     --------
@@ -212,16 +212,17 @@ class SplineCurve(Curve):
 
 @dataclass(frozen=True, kw_only=True)
 class BlendCurve(Curve):
-    """Straight lines through via points, joined by circular arcs that cut the corners.
+    """Straight lines through via points, with corners rounded by circular arcs.
 
-    The curvature jumps where a line meets an arc. With radius 0 the corners stay, and a plan stops in each of them.
+    The curvature jumps where a line meets an arc. With radius 0 the corners remain, and a plan stops at each
+    of them.
 
     Parameters
     ----------
     points : array, shape (m, k)
-        Two or more points, in order; no two neighbours coincide.
+        Two or more points, in order; neighbours must not coincide.
     radius : float
-        Of the arcs, 0 or more; they must fit between the corners.
+        Radius of the arcs, 0 or more; the arcs must fit between the corners.
 
     Examples
     --------
@@ -267,7 +268,7 @@ class BlendCurve(Curve):
 
 
 def _blend(points: np.ndarray, radius: float) -> list[tuple[float, np.ndarray, tuple[Any, ...]]]:
-    """Return lines (length, begin, (direction,)) and arcs (length, begin, (centre, radius, e1, e2)) through via points."""
+    """Return lines (length, start, (direction,)) and arcs (length, start, (centre, radius, e1, e2))."""
     chords = np.diff(points, axis=0)
     lengths = np.linalg.norm(chords, axis=1)
     if not np.all(lengths > 0.0):

@@ -1,7 +1,7 @@
 """Inverse dynamics along a path: every input as ``a s_ddot + b s_dot^2 + c s_dot + d`` (Sadigh 1995, Eqs 8.17, 8.18).
 
-With ``v = V s_dot`` and ``v_dot = V s_ddot + V' s_dot^2`` the equations of motion give these terms exactly, because the
-bias h of rigid systems is a polynomial of second degree in the speeds.
+With ``v = V s_dot`` and ``v_dot = V s_ddot + V' s_dot^2``, the equations of motion yield these terms exactly,
+because the bias h of rigid systems is quadratic in the speeds.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from spacectl.planners.paths.solve import PathPoints, SolvedPath
 
 __all__ = ["PathDynamics", "PathMotion"]
 
-UNDRIVEN = 1e-7  #: part of the generalised forces that may stay without an actuator: rounding of the path's solution
+UNDRIVEN = 1e-7  #: tolerated relative generalised force without an actuator: error of the path's solution
 
 
 @dataclass(frozen=True)
 class PathMotion:
-    """Points of a path with speeds by s and inputs: V, dv (n, n_v); tau (n, n_u, 4) with columns a, b, c, d."""
+    """Points of a path with V and dv = V' (n, n_v), and the input terms tau (n, n_u, 4) with columns a, b, c, d."""
 
     points: PathPoints
     V: np.ndarray
@@ -53,7 +53,7 @@ def combine(terms: np.ndarray, s_dot: np.ndarray, s_ddot: np.ndarray) -> np.ndar
 
 
 class PathDynamics:
-    """Evaluates a solved path with its dynamics at many points.
+    """Evaluate a solved path and its inverse dynamics at many points.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class PathDynamics:
     solved : SolvedPath
         The path.
     p : array, shape (n_p,)
-        Run-time numbers.
+        Run-time parameters.
     """
 
     def __init__(self, eom: EquationsOfMotion, solved: SolvedPath, p: np.ndarray):
@@ -78,7 +78,7 @@ class PathDynamics:
             self._is_square = B.shape[0] == np.linalg.matrix_rank(B)
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> PathMotion:
-        """Return points, speeds by s and inputs at many s of one smooth piece."""
+        """Evaluate points, V, V' and input terms at many s of one smooth piece."""
         points = self.solved.evaluate(s, piece)
         V, dv = self._speeds(points)
         forces = self._forces(points.q, V, dv)[0]
@@ -92,31 +92,31 @@ class PathDynamics:
         W = self._kinematics[0](points.q)[0].reshape(n, n_v, -1).transpose(0, 2, 1)
         inverse = np.linalg.pinv(W)
         V = np.einsum("nij,nj->ni", inverse, points.dq)
-        bend = self._kinematics[1](points.q, points.dq, V)[0]
-        return V, np.einsum("nij,nj->ni", inverse, points.ddq - bend)
+        derivative = self._kinematics[1](points.q, points.dq, V)[0]
+        return V, np.einsum("nij,nj->ni", inverse, points.ddq - derivative)
 
     def _maps(self, q: np.ndarray) -> np.ndarray:
         rows, columns = self._map.function.size_out(0)
         return self._map(q)[0].reshape(len(q), columns, rows).transpose(0, 2, 1)
 
     def _inputs(self, points: PathPoints, forces: np.ndarray) -> np.ndarray:
-        """Return inputs (n, n_u, 4) that give the generalised forces (n, 4, n_v); the others are constraint forces."""
+        """Return the input terms (n, n_u, 4) for generalised forces (n, 4, n_v), together with constraint forces."""
         n_u = self.eom.n_u
         if self._constant is not None:
             found = forces @ self._constant[1].T
-            left = None if self._is_square else forces - found @ self._constant[0].T
+            residual = None if self._is_square else forces - found @ self._constant[0].T
         else:
             maps = self._maps(points.q)
             found = np.einsum("nij,nkj->nki", np.linalg.pinv(maps), forces)
-            left = forces - np.einsum("nij,nkj->nki", maps, found)
-        if left is not None:
-            self._require_driven(points, forces, left)
+            residual = forces - np.einsum("nij,nkj->nki", maps, found)
+        if residual is not None:
+            self._require_driven(points, forces, residual)
         return np.ascontiguousarray(found[:, :, :n_u].transpose(0, 2, 1))
 
-    def _require_driven(self, points: PathPoints, forces: np.ndarray, open_part: np.ndarray) -> None:
-        """No generalised force may be left that nothing applies."""
+    def _require_driven(self, points: PathPoints, forces: np.ndarray, residual: np.ndarray) -> None:
+        """Raise an error if a required generalised force cannot be applied by the inputs."""
         size = np.max(np.abs(forces), axis=(0, 2), keepdims=True)
-        excess = np.where(size > 0.0, np.abs(open_part) / np.where(size > 0.0, size, 1.0), 0.0)
+        excess = np.where(size > 0.0, np.abs(residual) / np.where(size > 0.0, size, 1.0), 0.0)
         if np.max(excess) <= UNDRIVEN:
             return
         k, _, i = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -128,7 +128,7 @@ class PathDynamics:
 
 
 class _Key:
-    """Equations by their structure: other numbers share the terms."""
+    """Cache key of equations by their structure, independent of parameter values."""
 
     def __init__(self, eom: EquationsOfMotion):
         self.eom, self.text = eom, (eom.structure_hash, eom.formulation)
@@ -150,7 +150,7 @@ class _Terms:
 
 @lru_cache(maxsize=32)
 def form_path_terms(key: Any) -> _Terms:
-    """Return generalised forces along a path as functions of (q, V, V', p)."""
+    """Form the generalised forces along a path as functions of (q, V, V', p)."""
     eom = key.eom
     if "bias" in eom.handover.calls:
         raise ModelError(f"system '{eom.system.name}': too large for planning along a path; use formulation='kane'")
@@ -158,13 +158,13 @@ def form_path_terms(key: Any) -> _Terms:
     p, t, rate = ca.SX.sym("p", len(eom.p)), ca.SX.sym("t"), ca.SX.sym("rate")
     M = eom.functions["mass_matrix"](t, q, p)
     h = eom.functions["bias"](t, q, rate * V, p)
-    slope = ca.jtimes(h, rate, 1.0)
-    curve = ca.jtimes(slope, rate, 1.0)
-    h0, h1, h2 = ca.substitute([h, slope, curve], [rate], [ca.SX(0.0)])
+    derivative = ca.jtimes(h, rate, 1.0)
+    second_derivative = ca.jtimes(derivative, rate, 1.0)
+    h0, h1, h2 = ca.substitute([h, derivative, second_derivative], [rate], [ca.SX(0.0)])
     forces = ca.horzcat(M @ V, M @ dv + 0.5 * h2, h1, h0)
     force_map = _force_map(eom, t, q, p)
     if any(ca.which_depends(ca.vertcat(ca.vec(forces), ca.vec(force_map)), t, 1, False)):
-        raise ModelError(f"system '{eom.system.name}' depends on time; plans along a path need one that does not")
+        raise ModelError(f"system '{eom.system.name}' depends on time; plans along a path require a time-invariant one")
     forces, force_map = ca.substitute([forces, force_map], [t], [ca.SX(0.0)])
     terms = _Terms(
         ca.Function("path_forces", [q, V, dv, p], [ca.densify(ca.cse(forces))], ["q", "V", "dv", "p"], ["forces"]),
@@ -190,14 +190,16 @@ def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca
     q_dot = eom.functions["q_dot"](0.0, q, v, p)
     W = ca.jacobian(q_dot, v)
     if not W.is_constant() or not ca.is_equal(ca.densify(W), ca.SX.eye(eom.n_v), 1):
-        bend = ca.jtimes(q_dot, q, dq)
+        derivative = ca.jtimes(q_dot, q, dq)
         first = ca.Function("speed_map", [q, p], [ca.densify(W)], ["q", "p"], ["W"])
-        return first, ca.Function("speed_bend", [q, dq, v, p], [ca.densify(bend)], ["q", "dq", "v", "p"], ["bend"])
+        return first, ca.Function(
+            "speed_rate", [q, dq, v, p], [ca.densify(derivative)], ["q", "dq", "v", "p"], ["rate"]
+        )
     return None
 
 
 def _require_polynomial(eom: EquationsOfMotion, terms: _Terms) -> None:
-    """Check that the bias is quadratic in the speeds: no dry friction, no other law of speed."""
+    """Check that the bias is quadratic in the speeds (no dry friction, for example)."""
     rng = np.random.default_rng(0)
     q = np.asarray(eom.x_rest)[: eom.n_q] + 0.3 * rng.standard_normal(eom.n_q)
     V = rng.standard_normal(eom.n_v)

@@ -1,7 +1,7 @@
 """Limits along a path as rows ``A s_ddot + B s_dot^2 + C s_dot + D <= 0``, scaled so that 1 is half a limit's range.
 
-Turns the descriptions of `limits` and the terms of `path_dynamics` into arrays for the planners. A two-sided limit
-gives two rows; their names say which side is reached (Sadigh 1995, Eqs 8.19-8.24, with the sides derived, not copied).
+The descriptions of `limits` and the terms of `dynamics` are converted to arrays for the planners. A two-sided
+limit yields two rows, whose names state the side (Sadigh 1995, Eqs 8.19-8.24, with the sides derived here).
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class LimitRows:
-    """Rows of all limits of a path; `names` says which limit each is."""
+    """Rows of all limits of a path, with the name of the limit of each."""
 
     dynamics: PathDynamics
     entries: tuple[_Entry, ...]
     names: tuple[str, ...]
-    keep: np.ndarray
+    selected: np.ndarray
 
     def evaluate(self, s: np.ndarray, piece: int = 0) -> tuple[PathMotion, np.ndarray]:
-        """Return the motion and the rows (n, m, 4) at many s of one smooth piece."""
+        """Evaluate the motion and the rows (n, m, 4) at many s of one smooth piece."""
         motion = self.dynamics.evaluate(s, piece)
         return motion, self.of(motion)
 
     def of(self, motion: PathMotion) -> np.ndarray:
         """Return rows (n, m, 4) at the points of a motion."""
         rows = _halves(self.entries, motion)
-        return rows if len(self.keep) == rows.shape[1] else np.ascontiguousarray(rows[:, self.keep])
+        return rows if len(self.selected) == rows.shape[1] else np.ascontiguousarray(rows[:, self.selected])
 
 
 def _halves(entries: tuple[_Entry, ...], motion: PathMotion) -> np.ndarray:
-    """Return upper and lower row of each entry: quantity less bound, over half the range of the bounds."""
+    """Return upper and lower rows of each entry: quantity minus bound, divided by half the range of the bounds."""
     rows = np.empty((len(motion.V), 2 * len(entries), 4))
     plain = [i for i, entry in enumerate(entries) if entry.input >= 0 and isinstance(entry.bounds, tuple)]
     if plain:  # inputs with constant limits, all at once
@@ -92,19 +92,19 @@ def _table(bounds: tuple[float, float], n: int) -> np.ndarray:
 
 
 def _scale(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return half the range of bounds, or the size of the finite one."""
+    """Return half the range of bounds, or the magnitude of the finite one."""
     half = 0.5 * (high - low)
     finite = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
     return np.where(np.isfinite(half) & (half > 0.0), half, np.maximum(finite, 1e-300))
 
 
 def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
-    """Return rows of given limits.
+    """Form the rows of given limits.
 
     Raises
     ------
     ModelError
-        If a limit names something unknown, or there is none at all.
+        If a limit refers to an unknown name, or if there are no limits.
     """
     entries: list[_Entry] = []
     for limit in limits:
@@ -112,17 +112,17 @@ def form_rows(dynamics: PathDynamics, limits: tuple[Limit, ...]) -> LimitRows:
     if not entries:
         raise ModelError(
             "no limits: give the actuators limit=, or pass limits=TorqueLimits(limits={...}); without limits "
-            "there is no minimum time"
+            "the minimum time is not defined"
         )
-    names, keep = [], []
+    names, selected = [], []
     probe = dynamics.evaluate(np.array([0.0]))
     for i, entry in enumerate(entries):
         ends = entry.bounds if isinstance(entry.bounds, tuple) else entry.bounds(probe)[0, :, 2]
         for k, side in ((1, "upper"), (0, "lower")):
             if np.isfinite(ends[k]):
                 names.append(f"{entry.name} at its {side} limit")
-                keep.append(2 * i + 1 - k)
-    return LimitRows(dynamics, tuple(entries), tuple(names), np.array(keep))
+                selected.append(2 * i + 1 - k)
+    return LimitRows(dynamics, tuple(entries), tuple(names), np.array(selected))
 
 
 def _bounds(dynamics: PathDynamics, bound: Any, fraction: float = 1.0) -> Bounds | tuple[float, float]:
@@ -132,7 +132,7 @@ def _bounds(dynamics: PathDynamics, bound: Any, fraction: float = 1.0) -> Bounds
 
 
 def _rule(dynamics: PathDynamics, rule: NamedExpression, fraction: float) -> Bounds:
-    """Return bounds by a rule of coordinates and speeds, expanded in s_dot."""
+    """Return the bounds given by a rule of coordinates and speeds, expanded in s_dot."""
     eom = dynamics.eom
     q, V, rate, p = ca.SX.sym("q", eom.n_q), ca.SX.sym("V", eom.n_v), ca.SX.sym("rate"), ca.SX.sym("p")
 
@@ -147,9 +147,7 @@ def _rule(dynamics: PathDynamics, rule: NamedExpression, fraction: float) -> Bou
     slope = ca.jtimes(value, rate, 1.0)
     curve = ca.jtimes(slope, rate, 1.0)
     if ca.depends_on(ca.simplify(ca.jtimes(curve, rate, 1.0)), ca.vertcat(q, V, rate)):
-        raise ModelError(
-            "limit by a rule: more than quadratic in the speeds; use a quadratic bound that lies inside it"
-        )
+        raise ModelError("limit by a rule: more than quadratic in the speeds; use a tighter quadratic bound")
     terms = ca.substitute(ca.horzcat(0.5 * curve, slope, value), rate, 0.0)
     mapped = BatchFunction(
         ca.Function("bounds", [q, V, p], [ca.densify(terms)], ["q", "V", "p"], ["bounds"]), np.zeros(1)
@@ -212,7 +210,7 @@ def _speeds(dynamics: PathDynamics, limit: SpeedLimits | AccelerationLimits) -> 
 
 
 def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndarray]:
-    """Return terms (n, 6, 4) of the load that a joint passes on: moment, force. The last motion is remembered."""
+    """Return a function for the terms (n, 6, 4) of the joint load (moment, force); the last result is cached."""
     eom = dynamics.eom
     names = [part.joint_name for part in eom.system.tree]
     if joint not in names:
@@ -220,10 +218,10 @@ def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndar
     k = names.index(joint)
     if eom.constraint_rows:
         raise ModelError(
-            f"limit of the load in '{joint}': not for systems with constraints, whose forces share the load"
+            f"limit of the load in '{joint}': not available for systems with constraints, whose forces share the load"
         )
     function = BatchFunction(eom.functions["reactions"], dynamics.p)
-    memory: dict[str, Any] = {}
+    cache: dict[str, Any] = {}
 
     def load(motion: PathMotion, s_dot: float, s_ddot: float) -> np.ndarray:
         n = len(motion.V)
@@ -233,12 +231,12 @@ def _loads(dynamics: PathDynamics, joint: str) -> Callable[[PathMotion], np.ndar
         return flat.reshape(n, 6, -1)[:, :, k]
 
     def terms(motion: PathMotion) -> np.ndarray:
-        if memory.get("motion") is not motion:
-            rest, push = load(motion, 0.0, 0.0), load(motion, 0.0, 1.0)
+        if cache.get("motion") is not motion:
+            rest, accelerated = load(motion, 0.0, 0.0), load(motion, 0.0, 1.0)
             up, down = load(motion, 1.0, 0.0), load(motion, -1.0, 0.0)
-            table = np.stack([push - rest, 0.5 * (up + down) - rest, 0.5 * (up - down), rest], axis=2)
-            memory.update(motion=motion, table=table)
-        found: np.ndarray = memory["table"]
+            table = np.stack([accelerated - rest, 0.5 * (up + down) - rest, 0.5 * (up - down), rest], axis=2)
+            cache.update(motion=motion, table=table)
+        found: np.ndarray = cache["table"]
         return found
 
     return terms
@@ -263,7 +261,7 @@ def _flexible_joint(dynamics: PathDynamics, limit: FlexibleJointLimit) -> list[_
     if axis is None or len(part.joint.speeds) != 1:
         raise ModelError(f"FlexibleJointLimit of '{limit.joint}': expected a revolute or prismatic joint")
     numbers = {key: np.asarray(number.value) for key, number in part.joint.numbers().items()}
-    direction = np.asarray(part.joint.subspace(np.zeros(1), numbers), dtype=float)[:, 0]  # turn, then shift
+    direction = np.asarray(part.joint.subspace(np.zeros(1), numbers), dtype=float)[:, 0]  # rotation, then translation
     size = float(limit.torque or 0.0)
 
     def along(motion: PathMotion) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""Limits of a motion along a path, as descriptions: torques, speeds, accelerations, loads in joints.
+"""Descriptions of limits along a path: torques, speeds, accelerations, joint loads.
 
-Each becomes rows ``a s_ddot + b s_dot^2 + c s_dot + d`` between a lower and an upper bound (`limit_rows`), the form
-that every planner along a path uses. The term linear in s_dot (orbital Coriolis forces, viscous friction,
-torque-speed curves) is kept.
+`limit_rows` converts each to bounds on ``a s_ddot + b s_dot^2 + c s_dot + d``, the form that every planner
+along a path uses. The term linear in s_dot (orbital Coriolis forces, viscous friction, torque-speed curves)
+is included.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Limit:
 
 
 def _bound(value: Any, what: str) -> Bound:
-    """Return a number (both signs), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
+    """Convert a number (symmetric bounds), a pair (low, high), or a rule ``lambda s: (low, high)`` of named states."""
     if callable(value) and not isinstance(value, NamedExpression):
         value = NamedExpression(value, what)
     if isinstance(value, NamedExpression):
@@ -53,17 +53,17 @@ def _bounds(values: Mapping[str, Any], kind: str) -> dict[str, Bound]:
 
 @dataclass(frozen=True, kw_only=True)
 class TorqueLimits(Limit):
-    """Limits of the inputs: those of the actuators, or others.
+    """Limits of the inputs: by default, those of the actuators.
 
     Parameters
     ----------
     limits : mapping, optional
-        In place of the actuators' own limits, by input name: a number (both signs), (low, high), or a rule of
-        coordinates and speeds, ``lambda s: (-80.0 - 5.0 * s["elbow_dot"], 80.0 - 5.0 * s["elbow_dot"])``, at most
-        quadratic in the speeds. Numbers must be finite.
+        Replacements for actuator limits by input name: a number (symmetric), (low, high), or a rule of
+        coordinates and speeds, ``lambda s: (-80.0 - 5.0 * s["elbow_dot"], 80.0 - 5.0 * s["elbow_dot"])``, at
+        most quadratic in the speeds. Numbers must be finite.
     fraction : float
-        Part of every limit that the plan may use, above 0, up to 1; the rest is kept for feedback (Sadigh 1995,
-        section 8.2.3.1).
+        Fraction of every limit that the plan may use, above 0 and up to 1; the rest is reserved for feedback
+        (Sadigh 1995, section 8.2.3.1).
 
     Examples
     --------
@@ -88,7 +88,7 @@ class SpeedLimits(Limit):
     Parameters
     ----------
     limits : mapping
-        A number (both signs), (low, high) or a rule of coordinates.
+        A number (symmetric), (low, high) or a rule of coordinates.
     """
 
     limits: Mapping[str, Any]
@@ -104,7 +104,7 @@ class AccelerationLimits(Limit):
     Parameters
     ----------
     limits : mapping
-        A number (both signs), (low, high) or a rule of coordinates and speeds.
+        A number (symmetric), (low, high) or a rule of coordinates and speeds.
     """
 
     limits: Mapping[str, Any]
@@ -115,16 +115,16 @@ class AccelerationLimits(Limit):
 
 @dataclass(frozen=True, kw_only=True)
 class GraspLimit(Limit):
-    """What a joint (a grapple, a weld, a bearing) can carry: components of the load that it passes to its body.
+    """Limits of the load transmitted by a joint (a grapple, a weld, a bearing), by component.
 
     The load is that of `EquationsOfMotion.reactions`, about the joint in the joint's axes, actuator included.
 
     Parameters
     ----------
     joint : str
-        Name of the joint (of a `Fixed` one too).
+        Name of the joint, which may be `Fixed`.
     force, moment : float or vector of 3, optional
-        Largest size of each component [N], [N m]; infinite entries are free.
+        Largest magnitude of each component [N], [N m]; infinite entries are unlimited.
     """
 
     joint: str
@@ -145,19 +145,20 @@ class GraspLimit(Limit):
 
 @dataclass(frozen=True, kw_only=True)
 class FlexibleJointLimit(Limit):
-    """What the elastic transmission of a joint may carry or be wound up by, quasi-statically.
+    """Quasi-static limit of the torque or deflection of a joint's elastic transmission.
 
-    The torque that reaches the link about the joint's axis (gear, spring and all) stays within `torque`, or within
-    ``stiffness deflection``. The plan is for the rigid system; the elastic one follows it with this windup.
+    The torque transmitted to the link about the joint's axis stays within `torque`, or within ``stiffness
+    deflection``. The plan is for the rigid system; the elastic system follows it with at most this
+    deflection.
 
     Parameters
     ----------
     joint : str
         A revolute or prismatic joint.
     torque : float, optional
-        [N m or N]
+        Largest torque or force [N m or N].
     stiffness, deflection : float, optional
-        Of the transmission [N m/rad], and the windup allowed [rad].
+        Stiffness of the transmission [N m/rad], and its largest deflection [rad].
     """
 
     joint: str
@@ -179,9 +180,9 @@ class FlexibleJointLimit(Limit):
 
 
 def as_limits(limits: Any) -> tuple[Limit, ...]:
-    """Return limits as a tuple; None means the actuators' own."""
+    """Return limits as a tuple; None means the limits of the actuators."""
     given = (TorqueLimits(),) if limits is None else ((limits,) if isinstance(limits, Limit) else tuple(limits))
     for item in given:
         if not isinstance(item, Limit):
-            raise ModelError(f"limits: {item!r} is no limit; expected TorqueLimits(...), SpeedLimits(...) and so on")
+            raise ModelError(f"limits: {item!r} is not a limit; expected TorqueLimits(...), SpeedLimits(...) and so on")
     return given

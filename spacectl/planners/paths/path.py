@@ -1,7 +1,7 @@
-"""Descriptions of paths: what the system follows, without saying how fast.
+"""Descriptions of paths, independent of time.
 
-A path couples coordinates q and the path variable s by conditions ``g(q, s) = 0`` (Sadigh 1995, Eq 8.12). `solve_path`
-turns it into q(s) with its derivatives; the planners then look for the fastest s(t).
+A path relates coordinates q and the path parameter s by conditions ``g(q, s) = 0`` (Sadigh 1995, Eq 8.12).
+`solve_path` computes q(s) with its derivatives, and the planners find the fastest s(t).
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ class Path:
     name : str
         Used in messages and tables.
     at : mapping of str to float
-        Coordinates near the begin of the path: the guess from which its begin is found, so it also chooses the branch
-        (elbow left or right). Those that nothing on the path moves stay there; those not named are at their rest
+        Guess of the coordinates at the start of the path, which also selects the branch (elbow left or
+        right). Coordinates that the path does not move keep these values; those not named have their rest
         values.
     weights : mapping of str to float
-        Of the coordinates where more of them than conditions exist: q' has the least ``sum w q'^2``; default 1.
+        Weights of coordinates if there are more of them than conditions: q' minimises ``sum w q'^2``; default
+        1.
     free_floating : bool
-        Speeds that no actuator drives follow from zero momentum (a free base in free space).
+        Determine speeds without actuators from zero momentum (a free base in free space).
     """
 
     name: str = "path"
@@ -60,15 +61,15 @@ class Path:
 
     @property
     def shape(self) -> Curve:
-        """The curve that s runs along."""
+        """The curve with parameter s."""
         raise NotImplementedError
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """Return ``G(q, sigma)``, zero on the path, with sigma the point of `shape`; y are the outputs at rest."""
+        """Return ``G(q, sigma)``, zero on the path, where sigma is the point of `shape` and y the outputs at rest."""
         raise NotImplementedError
 
     def explicit(self, eom: EquationsOfMotion) -> list[int] | None:
-        """Return where the curve's values are coordinates themselves: their places in q; None if they must be solved for."""
+        """Return the indices in q of the curve's values if these are coordinates; None if q must be solved for."""
         return None
 
     def _require(self, size: int, names: tuple[str, ...], what: str) -> None:
@@ -117,15 +118,15 @@ class JointPath(Path):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskPath(Path):
-    """A curve of outputs: components of named sensors follow it, the coordinates are solved for.
+    """A curve in task space: components of named sensors follow it, and the coordinates are solved for.
 
     Parameters
     ----------
     curve : Curve
-        In the space of the outputs.
+        Curve in the space of the outputs.
     outputs : tuple of str
-        One name for each dimension: ``("payload.x", "payload.y", "attitude.s3")``. They may depend on coordinates only
-        (`Position`, `Attitude`).
+        One name for each dimension: ``("payload.x", "payload.y", "attitude.s3")``. They may depend on
+        coordinates only (`Position`, `Attitude`).
     """
 
     curve: Curve
@@ -151,10 +152,10 @@ class ImplicitPath(Path):
     Parameters
     ----------
     rule : callable
-        ``lambda q, s: [q["shoulder"] + q["elbow"] - 1.0, q["hand.x"] - s]``: a list of expressions that vanish on the
-        path, of coordinates and position outputs by name, written with casadi functions.
+        ``lambda q, s: [q["shoulder"] + q["elbow"] - 1.0, q["hand.x"] - s]``: a list of expressions that
+        vanish on the path, of coordinates and position outputs by name, written with casadi functions.
     begin, end : float
-        Values of the rule's s at the two ends, in this order. The path variable of a plan is ``abs(s - begin)``.
+        Values of the rule's s at the start and the end. The path parameter of a plan is ``abs(s - begin)``.
 
     Examples
     --------
@@ -199,18 +200,18 @@ class ImplicitPath(Path):
 
 @dataclass(frozen=True, kw_only=True)
 class SlewPath(Path):
-    """A turn about a fixed axis (Euler's axis) of a body on a free or ball joint; s is the angle [rad].
+    """A rotation about a fixed axis (eigenaxis) of a body on a free or spherical joint; s is the angle [rad].
 
     Parameters
     ----------
     joint : str
         A `Free` or `Spherical` joint: the quaternion ``"<joint>.qw"`` and so on.
     axis : vector, shape (3,)
-        Axis of the turn, in body axes (the same in the joint's parent axes as seen from the begin).
+        Rotation axis in body axes.
     angle : float
-        Total turn [rad], positive.
+        Total angle [rad], positive.
     begin : vector, shape (4,)
-        Quaternion at the begin, scalar first.
+        Initial quaternion, scalar first.
     """
 
     joint: str
@@ -234,7 +235,7 @@ class SlewPath(Path):
         return LineCurve(start=(0.0,), end=(self.angle,))
 
     def conditions(self, q: Any, y: Any, sigma: Any, eom: EquationsOfMotion) -> Any:
-        """Return the quaternion of the begin times the turn, compared by the vector part of the remaining rotation."""
+        """Return the vector part of the error quaternion between the attitude and the prescribed rotation."""
         first = next((k for k in eom.quaternions if eom.states[k].rsplit(".", 1)[0] == self.joint), None)
         if first is None:
             known = [eom.states[k].rsplit(".", 1)[0] for k in eom.quaternions]

@@ -1,8 +1,8 @@
-"""The conditions of a path on the coordinates and their exact derivatives, as one CasADi function.
+"""The conditions of a path on the coordinates, with exact derivatives, as CasADi functions.
 
-With K q' = r the first derivatives along s (Sadigh 1995, Eq 8.15) follow from linear equations, and the second
-(Eq 8.16) from the same matrix and another right-hand side. Rows are the conditions of the path, natural constraints,
-unit quaternions and, for a free base, zero momentum.
+The first derivatives along s satisfy the linear equations K q' = r (Sadigh 1995, Eq 8.15), and the second
+derivatives (Eq 8.16) the same equations with another right-hand side. The rows are conditions of the path,
+natural constraints, unit quaternions and, for a free base, zero momentum.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["PathRule", "form_rule"]
 
 @dataclass(frozen=True, eq=False)
 class PathRule:
-    """First ``(q, sigma, sigma', p) -> (G, K, r1)``, then ``(q, q', sigma, sigma', sigma'', p) -> (r2, K')``.
+    """Functions ``(q, sigma, sigma', p) -> (G, K, r1)`` and ``(q, q', sigma, sigma', sigma'', p) -> (r2, K')``.
 
-    `n_position` of the rows hold positions.
+    The first `n_position` rows are position conditions.
     """
 
     first_terms: ca.Function
@@ -55,12 +55,12 @@ def _along(function: ca.Function, columns: list[np.ndarray], p: np.ndarray) -> l
 
 
 def form_rule(eom: EquationsOfMotion, path: Path) -> PathRule:
-    """Return conditions of a path for given equations of motion.
+    """Form the conditions of a path for given equations of motion.
 
     Raises
     ------
     ModelError
-        If the path names something unknown, or an output that depends on speeds.
+        If the path refers to an unknown name, or to an output that depends on speeds.
     """
     q, dq = ca.SX.sym("q", eom.n_q), ca.SX.sym("dq", eom.n_q)
     k = path.shape.size
@@ -98,12 +98,12 @@ def _position_rows(eom: EquationsOfMotion, q: Any, p: Any) -> Any:
     n = len(eom.position_rows)
     if n < len(eom.constraint_rows):
         extra = [name for name in eom.constraint_rows if name not in eom.position_rows]
-        raise ModelError(f"path: constraint '{extra[0]}' holds speeds only; paths follow position constraints")
+        raise ModelError(f"path: constraint '{extra[0]}' constrains speeds only; paths require position constraints")
     return eom.functions["residual"](0.0, q, ca.SX.zeros(eom.n_v), p)[:n] if n else ca.SX(0, 1)
 
 
 def _momentum_rows(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
-    """Return rows ``M_b W^+`` of the speeds that no actuator drives: zero momentum is ``M_b v = 0``."""
+    """Return rows ``M_b W^+`` of the unactuated speeds: zero momentum is ``M_b v = 0``."""
     B = np.asarray(eom.input_map(0.0, np.asarray(eom.x_rest)[: eom.n_q]))
     free = [i for i in range(eom.n_v) if not np.any(B[i])]
     if not free:
@@ -111,6 +111,6 @@ def _momentum_rows(eom: EquationsOfMotion, path: Path, q: Any, p: Any) -> Any:
     M = eom.functions["mass_matrix"](0.0, q, p)
     v = ca.SX.sym("v", eom.n_v)
     W = ca.jacobian(eom.functions["q_dot"](0.0, q, v, p), v)
-    # columns of W are orthogonal (identity, or quaternion rates), so its pseudo-inverse is W' with scaled rows
+    # the columns of W are orthogonal (identity or quaternion rates), so the pseudo-inverse is W' with scaled rows
     inverse = ca.diag(1.0 / ca.sum1(W * W).T) @ W.T
     return M[free, :] @ inverse

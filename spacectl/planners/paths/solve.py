@@ -1,7 +1,7 @@
-"""Paths solved: q(s) with its first and second derivatives, exact at every s that is asked for.
+"""Solve a path for q(s) and its first and second derivatives.
 
-The differential equation of the path is followed once to stay on its branch; at the points of a grid Newton's method
-then meets the conditions to rounding, for all points together.
+The differential equation of the path is integrated once to follow its branch. At requested points, Newton's
+method then satisfies the conditions to rounding, for all points at once.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from spacectl.planners.paths.rule import PathRule, form_rule
 
 __all__ = ["PathPoints", "SolvedPath", "solve_path"]
 
-SINGULAR = 1e-6  #: smallest over largest singular value of K (weighted) below which a path is called singular
-CLOSED = 1e-10  #: open part of a condition, in the units of q, at which Newton's method ends
+SINGULAR = 1e-6  #: inverse condition number of K (weighted) below which a path counts as singular
+STEP_TOLERANCE = 1e-10  #: step tolerance of Newton's method, in the units of q
 
 
 @dataclass(frozen=True)
 class PathPoints:
-    """Coordinates and derivatives by s at some points: q, dq, ddq of shape (n, n_q), and the conditioning of each."""
+    """Coordinates and their derivatives with respect to s, of shape (n, n_q), and the conditioning of each point."""
 
     s: np.ndarray
     q: np.ndarray
@@ -37,7 +37,7 @@ class PathPoints:
 
 @dataclass(frozen=True, eq=False)
 class SolvedPath:
-    """A path on its branch, ready to be evaluated.
+    """A path with its branch of solutions.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class SolvedPath:
     shape : Curve
         Its curve.
     base : array, shape (n_q,)
-        Coordinates at the begin.
+        Coordinates at the start.
     places : list of int or None
-        For explicit paths, where the curve's values stand in q.
+        For explicit paths, the indices in q of the curve's values.
     rule, follow, p, weights
-        For others: conditions, the branch as a function of s, parameters, and weights of q.
+        For others: conditions, the approximate branch as a function of s, parameters, and weights of q.
     """
 
     path: Path
@@ -73,12 +73,12 @@ class SolvedPath:
         return self.shape.breaks
 
     def evaluate(self, s: Any, piece: int = 0) -> PathPoints:
-        """Return q, q' and q'' at many s, by the formulas of one smooth piece.
+        """Evaluate q, q' and q'' at many s of one smooth piece.
 
         Raises
         ------
         SolverError
-            Where the path is singular or leaves what the system can reach.
+            If the path is singular or leaves the workspace of the system.
         """
         s = np.atleast_1d(np.asarray(s, dtype=float))
         sigma = self.shape.evaluate(s, piece)
@@ -93,7 +93,7 @@ class SolvedPath:
         return PathPoints(s, q, dq, ddq, conditioning)
 
     def _close(self, s: np.ndarray, sigma: Any) -> np.ndarray:
-        """Newton's method on the position rows, nearest point by the weights, from the branch."""
+        """Solve the position conditions by Newton's method from the branch."""
         q = np.array(self.follow(s).T)
         assert self.rule is not None
         return _newton(self.rule, q, sigma, self.p, self.weights, self.path, s)
@@ -107,9 +107,9 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
     eom : EquationsOfMotion
         The system.
     path : Path
-        What it follows.
+        The path to solve.
     p : array, optional
-        Run-time numbers; default the system's own.
+        Run-time parameters; default the system's own.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
     Raises
     ------
     SolverError
-        If the begin cannot be reached, or the path becomes singular: the message says where.
+        If the start cannot be reached, or the path becomes singular. The message states the position.
 
     References
     ----------
@@ -137,7 +137,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
         weights[eom.labels.q.index(name)] = value
     rows = rule.n_rows
     if rows > eom.n_q:
-        raise ModelError(f"path '{path.name}': {rows} conditions on {eom.n_q} coordinates; leave some out")
+        raise ModelError(f"path '{path.name}': {rows} conditions on {eom.n_q} coordinates; omit some")
     begin = path.shape.evaluate(np.zeros(1), 0)
     q0 = _newton(rule, base[None, :], begin, values, weights, path, np.zeros(1), is_begin=True)[0]
     is_holonomic = rows == rule.n_position == eom.n_q
@@ -146,7 +146,7 @@ def solve_path(eom: EquationsOfMotion, path: Path, p: Any = None) -> SolvedPath:
 
 
 def _follow(rule: PathRule, path: Path, q0: np.ndarray, p: np.ndarray, weights: np.ndarray, rtol: float) -> Any:
-    """Return the branch through q0 as a function of s: the solution of the path's differential equation, piece by piece."""
+    """Integrate the path's differential equation from q0, piece by piece; return q as a function of s."""
     shape, solutions, q = path.shape, [], q0
     breaks = shape.breaks
 
@@ -187,26 +187,26 @@ def _newton(
     s: np.ndarray,
     is_begin: bool = False,
 ) -> np.ndarray:
-    """Return q that meets the position rows, moved by the least weighted norm."""
+    """Solve the position conditions for q by Newton steps of least weighted norm."""
     m = rule.n_position
     for _ in range(60 if is_begin else 12):
         G, K, _ = rule.first(q, sigma, p)
-        step = -_least(K[:, :m], G, weights)
-        if is_begin:  # far from the path: no step turns a joint by more than half a radian
+        step = -_least_norm(K[:, :m], G, weights)
+        if is_begin:  # far from the path: limit steps to half a radian
             step *= np.minimum(1.0, 0.5 / np.maximum(np.max(np.abs(step), axis=1, keepdims=True), 1e-300))
         q = q + step
-        if np.all(np.abs(step) <= CLOSED * np.maximum(1.0, np.abs(q))):
+        if np.all(np.abs(step) <= STEP_TOLERANCE * np.maximum(1.0, np.abs(q))):
             return q
     worst = int(np.argmax(np.max(np.abs(step), axis=1)))
-    what = "the begin" if is_begin else f"s = {s[worst]:.6g}"
+    what = "the start" if is_begin else f"s = {s[worst]:.6g}"
     raise SolverError(
-        f"path '{path.name}': no coordinates meet its conditions at {what} (open by {np.max(np.abs(G[worst])):.3g}); "
-        "is the point within reach, and `at` near the wanted configuration?"
+        f"path '{path.name}': no coordinates satisfy its conditions at {what} (residual {np.max(np.abs(G[worst])):.3g}); "
+        "is the point within reach, and `at` near the desired configuration?"
     )
 
 
-def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return least weighted solution of K x = r for many points; of singular ones the least square one."""
+def _least_norm(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the solutions of K x = r of least weighted norm at many points; least squares if singular."""
     root = 1.0 / np.sqrt(weights)
     if K.shape[1] == K.shape[2]:
         try:
@@ -219,10 +219,10 @@ def _least(K: np.ndarray, r: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _derivatives(
     rule: PathRule | None, q: np.ndarray, sigma: Any, p: np.ndarray, weights: np.ndarray, second: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q', q'' by the conditions of least ``sum w q'^2``.
+    """Return q' of least ``sum w q'^2``, its derivative q'', and the conditioning.
 
-    ``q' = H^-1 K' mu`` with ``K H^-1 K' mu = r1``, and their derivatives ``q'' = H^-1 (K' mu' + dk' mu)``,
-    ``K q'' = r2``.
+    ``q' = H^-1 K' mu`` with ``K H^-1 K' mu = r1``. Differentiated, ``q'' = H^-1 (K' mu' + dk' mu)`` with ``K
+    q'' = r2``.
     """
     assert rule is not None
     _, K, r1 = rule.first(q, sigma, p)
@@ -236,13 +236,13 @@ def _derivatives(
     if not second:
         return dq, np.zeros(q.shape), conditioning
     r2, dk = rule.second(q, dq, sigma, p)
-    turned = np.einsum("nij,ni->nj", dk / weights, mu)
-    rest = np.einsum("nij,nj->ni", inverse, r2 - np.einsum("nij,nj->ni", K, turned))
-    return dq, np.einsum("nij,ni->nj", KH, rest) + turned, conditioning
+    curvature_term = np.einsum("nij,ni->nj", dk / weights, mu)
+    rest = np.einsum("nij,nj->ni", inverse, r2 - np.einsum("nij,nj->ni", K, curvature_term))
+    return dq, np.einsum("nij,ni->nj", KH, rest) + curvature_term, conditioning
 
 
 def _conditioning(S: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the inverse condition number of K, up to a factor of its size, from ``S = K H^-1 K'``, and S^-1."""
+    """Return the inverse condition number of K (within a dimension factor) and S^-1, from ``S = K H^-1 K'``."""
     try:
         inverse = np.linalg.inv(S)
     except np.linalg.LinAlgError:
@@ -257,7 +257,7 @@ def _require_regular(path: Path, s: np.ndarray, conditioning: np.ndarray) -> Non
         return
     worst = int(np.argmin(conditioning))
     raise SolverError(
-        f"path '{path.name}': singular at s = {s[worst]:.6g} (singular values of its conditions fall to "
-        f"{conditioning[worst]:.1e} of the largest): the arm is stretched or folded there, or the path touches the end of "
-        "its reach; move the path, or choose another branch by `at`"
+        f"path '{path.name}': singular at s = {s[worst]:.6g} (ratio of singular values {conditioning[worst]:.1e}): the arm "
+        "is stretched or folded there, or the path touches the workspace boundary; move the path, or select another branch "
+        "by `at`"
     )

@@ -1,4 +1,4 @@
-"""Cells of a profile: which limit each is at, and where in a cell two curves or a curve and the limit curve cross."""
+"""Cells of a profile: their active limits, and the crossings of curves within cells."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ACCELERATION, SLIDING, DECELERATION = 1, 0, -1
 
 
 def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the cells of the profile with their labels.
+    """Return nodes, values, grid cells, centres, kinds and rows of the cells of a profile.
 
-    A cell in which two curves, or a curve and the limit curve, cross becomes two.
+    A cell in which two curves, or a curve and the limit curve, cross is split in two.
     """
     grid, x = profile.grid, profile.x
     cells = np.flatnonzero(np.diff(grid.s) > 0.0)
@@ -25,13 +25,13 @@ def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
     for i in _special(profile, cells, np.array(kind))[::-1]:
         k = int(cells[i])
         labels = [_label(profile, int(profile.owner[k + j]), k, pair) for j in (0, 1)]
-        met = _meeting(profile, k)
-        if met is None:
+        crossing = _curve_at_limit(profile, k)
+        if crossing is None:
             split = _crossing(profile, k)
         else:
-            split, labels = _capping(profile, profile.curves[met], k, pair)
+            split, labels = _limit_crossing(profile, profile.curves[crossing], k, pair)
         if split is None:
-            kind[i], row[i] = _better(profile, k, labels)
+            kind[i], row[i] = _owner_label(profile, k, labels)
             continue
         s.insert(i + 1, grid.s[k] + split[0] * (grid.s[k + 1] - grid.s[k]))
         values.insert(i + 1, split[1])
@@ -45,14 +45,14 @@ def find_cells(profile: Profile, pair: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _special(profile: Profile, cells: np.ndarray, kind: np.ndarray) -> np.ndarray:
-    """Return cells whose two ends belong to two curves, or in which a curve meets the limit curve."""
+    """Return the cells whose ends belong to different curves, or in which a curve meets the limit curve."""
     x, cap = profile.x, profile.cap
     is_mixed = profile.owner[cells] != profile.owner[cells + 1]
     is_low = (x < cap * (1.0 - 1e-9))[cells] | (x < cap * (1.0 - 1e-9))[cells + 1]
     return np.flatnonzero(is_mixed | ((kind == SLIDING) & is_low))
 
 
-def _meeting(profile: Profile, k: int) -> int | None:
+def _curve_at_limit(profile: Profile, k: int) -> int | None:
     """Return the curve that meets the limit curve in cell k, if one does."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b:
@@ -64,14 +64,14 @@ def _meeting(profile: Profile, k: int) -> int | None:
     return None
 
 
-def _capping(
+def _limit_crossing(
     profile: Profile, curve: Curve, k: int, pair: np.ndarray
 ) -> tuple[tuple[float, float] | None, list[tuple[int, int]]]:
-    """Return where in cell k its one curve meets the limit curve, and the labels before and behind."""
+    """Return where in cell k a curve meets the limit curve, and the labels before and after that point."""
     cap = profile.cap
     row, slide = (int(curve.row[k + 1 if curve.is_forward else k]), (SLIDING, _bound_row(pair, k)))
     first, last = (curve.x[k], curve.free[k + 1]) if curve.is_forward else (curve.free[k], curve.x[k + 1])
-    gap = (cap[k] - first, cap[k + 1] - last)  # one of them is negative: the free curve lies above the cap there
+    gap = (cap[k] - first, cap[k + 1] - last)  # of opposite signs: the free curve crosses the cap
     part = float(gap[0] / (gap[0] - gap[1])) if gap[0] != gap[1] else 0.0
     free = (ACCELERATION if curve.is_forward else DECELERATION, row)
     labels = [free, slide] if curve.is_forward else [slide, free]
@@ -81,7 +81,7 @@ def _capping(
 
 
 def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Return middles of the cells, but of stiff ones (see phase_plane.c) the end at which their row holds."""
+    """Return the middles of the cells; for stiff ones (see phase_plane.c), the end at which their row is imposed."""
     grid, x = profile.grid, profile.x
     h = np.diff(grid.s)[cells]
     a, b, c, _ = grid.middle[cells, row].T
@@ -92,7 +92,7 @@ def _centres(profile: Profile, cells: np.ndarray, kind: np.ndarray, row: np.ndar
 
 
 def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list[int], list[int]]:
-    """Return kinds and rows of the cells, by the curve that owns the end of each."""
+    """Return kinds and rows of the cells from the curve that owns the end of each."""
     kind, row = np.zeros(len(cells), dtype=int), np.zeros(len(cells), dtype=int)
     owner = profile.owner[cells + 1]
     for i in np.unique(owner):
@@ -110,7 +110,7 @@ def _labels(profile: Profile, cells: np.ndarray, pair: np.ndarray) -> tuple[list
 
 
 def _label(profile: Profile, owner: int, k: int, pair: np.ndarray) -> tuple[int, int]:
-    """Return kind and row of a curve in cell k."""
+    """Return the kind and row of a curve in cell k."""
     if owner < 0:
         return SLIDING, _bound_row(pair, k)
     curve = profile.curves[owner]
@@ -125,38 +125,38 @@ def _bound_row(pair: np.ndarray, k: int) -> int:
     return int(max(pair[min(k, len(pair) - 1)][0], 0))
 
 
-def _better(profile: Profile, k: int, labels: list[tuple[int, int]]) -> tuple[int, int]:
-    """Return which of the two curves at the ends of a cell the cell belongs to."""
+def _owner_label(profile: Profile, k: int, labels: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the label of the curve, of the two at the ends of cell k, to which the cell belongs."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a == b or a < 0:
         return labels[1]
     first = profile.curves[a]
-    is_first = first.first <= k and k + 1 <= first.last and _meet(first.x[k + 1], profile.x[k + 1])
+    is_first = first.first <= k and k + 1 <= first.last and _coincide(first.x[k + 1], profile.x[k + 1])
     return labels[0] if is_first else labels[1]
 
 
-def _meet(a: float, b: float) -> bool:
+def _coincide(a: float, b: float) -> bool:
     return abs(a - b) <= TOUCH * max(abs(a), abs(b))
 
 
 def _crossing(profile: Profile, k: int) -> tuple[float, float] | None:
-    """Return the fraction of cell k at which the curves of its two ends cross, and x there; None where they meet in a node."""
+    """Return the fraction of cell k at which the curves of its ends cross, and x there, or None."""
     a, b = int(profile.owner[k]), int(profile.owner[k + 1])
     if a < 0 or b < 0:
         return None
     first, second = profile.curves[a], profile.curves[b]
     if not (first.first <= k and k + 1 <= first.last and second.first <= k and k + 1 <= second.last):
         return None
-    before, behind = second.x[k] - first.x[k], first.x[k + 1] - second.x[k + 1]
-    total = before + behind
-    if not total > 0.0 or before < 1e-6 * total or behind < 1e-6 * total:
+    before, after = second.x[k] - first.x[k], first.x[k + 1] - second.x[k + 1]
+    total = before + after
+    if not total > 0.0 or before < 1e-6 * total or after < 1e-6 * total:
         return None
     part = float(before / total)
     return part, float(first.x[k] + part * (first.x[k + 1] - first.x[k]))
 
 
 def smooth_labels(kind: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels without single cells between two cells of one other label."""
+    """Return the labels with isolated cells, between two cells of equal labels, relabelled like their neighbours."""
     label = 10000 * kind + row
     alone = np.flatnonzero((label[:-2] == label[2:]) & (label[1:-1] != label[:-2])) + 1
     kind, row = kind.copy(), row.copy()

@@ -1,4 +1,4 @@
-"""The fastest of several paths: each is planned, the fastest is taken, and the reasons are reported."""
+"""Plan several candidate paths and select the fastest."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["PathChoice", "choose_path"]
 
 @dataclass(frozen=True, eq=False)
 class PathChoice:
-    """The outcome of `choose_path`.
+    """The result of `choose_path`.
 
     Parameters
     ----------
     plan : Plan
-        The fastest.
+        The fastest plan.
     plans : tuple of Plan or None
-        One for each path, in order; None for those that cannot be planned.
+        One for each path, in order; None where planning failed.
     times : tuple of float
-        Their final times [s]; infinite for those that cannot be planned.
+        Their final times [s]; infinite where planning failed.
     reasons : tuple of str
-        What limits each plan, or why there is none.
+        The active limits of each plan, or the cause of failure.
     """
 
     plan: Plan
@@ -38,7 +38,7 @@ class PathChoice:
 
     @property
     def why(self) -> str:
-        """One sentence: which path, how much faster than the next, and what limits it."""
+        """Summary in one sentence: the path, its lead over the next one, and its active limits."""
         others = sorted(time for item, time in zip(self.plans, self.times, strict=True) if item is not self.plan)
         ahead = (
             f", {others[0] - self.plan.final_time:.4g} s before the next" if others and others[0] < float("inf") else ""
@@ -50,7 +50,7 @@ class PathChoice:
 def choose_path(
     eom: EquationsOfMotion, paths: Sequence[Path], *, limits: Any = None, p: Any = None, points: int = 1000
 ) -> PathChoice:
-    """Plan each of several paths and take the fastest (Sadigh 1995, section 8.2.2: a path selected from a few possible ones).
+    """Plan each of several paths and select the fastest (Sadigh 1995, section 8.2.2).
 
     Parameters
     ----------
@@ -61,19 +61,19 @@ def choose_path(
     limits : Limit or tuple of Limit, optional
         Default: the limits of the actuators.
     p : array, optional
-        Run-time numbers.
+        Run-time parameters.
     points : int
-        Cells of each plan's grid.
+        Number of grid cells of each plan.
 
     Returns
     -------
     PathChoice
-        The fastest plan, all plans, and why.
+        The fastest plan, all plans, and their active limits.
 
     Raises
     ------
     SolverError
-        If none of the paths can be planned; the message has the reason of each.
+        If none of the paths can be planned; the message states the cause for each.
     """
     if not paths:
         raise ModelError("choose_path: no paths; give one or more")

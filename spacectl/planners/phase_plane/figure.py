@@ -13,14 +13,14 @@ __all__ = ["draw_phase_plane"]
 
 
 def draw_phase_plane(plan: Plan, *, name: str = "phase_plane", title: str = "", s_unit: str = "1") -> Figure:
-    """Draw s_dot over s: the plan, the curves it is made of, switches, and the infeasible region.
+    """Draw s_dot over s: the plan, the curves of its construction, switches, and the infeasible region.
 
     Parameters
     ----------
     plan : Plan
-        By `plan_phase_plane`.
+        A plan made by `plan_phase_plane`.
     name, title : str
-        Of the figure.
+        Name and title of the figure.
     s_unit : str
         Unit of the path variable, for example ``"m"``.
 
@@ -62,13 +62,13 @@ def draw_phase_plane(plan: Plan, *, name: str = "phase_plane", title: str = "", 
 
 
 def _limit_lines(plane: PhasePlane, top: float) -> list[Line]:
-    """Return the limit curve, as far as it lies in view."""
+    """Return the visible part of the limit curve."""
     inside = plane.limit_speed <= top
     return _stretches([(plane.limit_s, plane.limit_speed, inside)], "velocity limit", "dashed")
 
 
 def _curve_lines(plane: PhasePlane, top: float) -> list[Line]:
-    """Return the curves of the construction where they leave the plan."""
+    """Return the parts of the construction curves that lie above the plan."""
     parts = []
     for s, s_dot in plane.curves:
         away = (s_dot > np.interp(s, plane.s, plane.s_dot) * (1.0 + 1e-3)) & (s_dot <= top)
@@ -77,7 +77,7 @@ def _curve_lines(plane: PhasePlane, top: float) -> list[Line]:
 
 
 def _stretches(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], label: str, style: str) -> list[Line]:
-    """Return a line for each stretch in which a mask holds; the first has the label."""
+    """Return a line for each contiguous part in which a mask is true; the first has the label."""
     lines: list[Line] = []
     for s, value, mask in parts:
         places = np.flatnonzero(mask)

@@ -1,4 +1,4 @@
-"""The grid of a phase plane: rows at nodes and middles of cells, and the kernels on them."""
+"""The grid of a phase plane: limit rows at nodes and cell middles, and the kernels that evaluate them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from spacectl.planners.phase_plane.reference import phase_library
 __all__ = ["Curve", "Margin", "PhaseGrid", "form_grid"]
 
 
-CLOSE = 0.05  #: part of a cell within which a new node takes the place of an old one
-DECAY = 0.02  #: of the path: length over which a margin falls by a factor e
+CLOSE = 0.05  #: fraction of a cell within which a new node replaces an old one
+DECAY = 0.02  #: decay length of a margin, as a fraction of the path length
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of the phase plane: ``x = s_dot^2`` at the nodes first .. last, and the row of the step to each node.
+    """A curve of the phase plane: ``x = s_dot^2`` at nodes `first` to `last`, and the active row of each step.
 
-    `free` is what the rows alone allow there; it is above x where the limit curve holds x down.
-
-    `stop`: 0 at the end of the grid, 1 where no step was left below the limit curve, 2 at zero speed.
+    `free` is the x that the rows alone allow; it exceeds x where the limit curve is active. `stop` is 0 at
+    the end of the grid, 1 where no feasible step below the limit curve exists, 2 at zero speed.
     """
 
     first: int
@@ -40,13 +39,13 @@ class Curve:
 
     @property
     def is_capped(self) -> np.ndarray:
-        """Where the limit curve holds x down."""
+        """Mask of the nodes where the limit curve is active."""
         return self.x < self.free * (1.0 - 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """Margin of every limit as a fraction of its half range: linear in s between given points."""
+    """Margin of every limit as a fraction of its half range, piecewise linear in s."""
 
     s: np.ndarray
     values: np.ndarray
@@ -55,10 +54,11 @@ class Margin:
         return np.interp(s, self.s, self.values)
 
     def raised(self, s: np.ndarray, excess: np.ndarray, factor: float) -> Margin:
-        """Return the grid with more margin where cells from s[k] to s[k + 1] exceed a limit, fading to either side.
+        """Return the margin increased by `factor` times the excess of each cell, decaying to both sides.
 
-        A margin m(s) moves the profile near points without inertia, by m in s_dot^2 and by m' in s_ddot. The slopes are
-        therefore set by lengths of the path: with slopes by cells, finer grids would turn small margins into large s_ddot.
+        Near zero-inertia points, a margin m(s) changes s_dot^2 by m and s_ddot by m'. The decay length is
+        therefore a fraction of the path: if it scaled with the cells, small margins on fine grids would cause
+        large s_ddot.
         """
         need = np.maximum(np.append(excess, 0.0), np.append(0.0, excess))
         k, level = s / (DECAY * s[-1]), np.log(np.maximum(need, 1e-12))
@@ -69,9 +69,9 @@ class Margin:
 
 @dataclass(frozen=True, eq=False)
 class PhaseGrid:
-    """Nodes s (n,) with the piece of the path each belongs to; rows there (n, m, 4) and in the cells (n - 1, m, 4).
+    """Nodes s (n,) with their pieces of the path, and rows at nodes (n, m, 4) and cell middles (n - 1, m, 4).
 
-    At a break of the path two nodes stand at the same s, one for each side.
+    At a break of the path two nodes have the same s, one for each side.
     """
 
     rows: LimitRows
@@ -83,7 +83,7 @@ class PhaseGrid:
     margin: Any = None
 
     def tightened(self, margin: Margin) -> PhaseGrid:
-        """Return the grid with each limit reduced by a margin, a function of s."""
+        """Return the grid with each limit reduced by a margin."""
         node, middle = self.node.copy(), self.middle.copy()
         node[:, :, 3] += margin(self.s)[:, None]
         middle[:, :, 3] += margin(0.5 * (self.s[:-1] + self.s[1:]))[:, None]
@@ -91,11 +91,11 @@ class PhaseGrid:
 
     @cached_property
     def limit_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Smallest and largest feasible speed at each node, and the pairs of rows that bound them."""
+        """Smallest and largest feasible speed at each node, and the pairs of active rows."""
         return find_limit_curve(self.node)
 
     def check(self, x: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the range of x at the end of each step of a profile, and the rows that bound it, from a first node on."""
+        """Return the feasible range of x after each step of a profile from node `first`, and its active rows."""
         library, n, m = phase_library(), len(x), self.node.shape[1]
         s, node, middle = self.s[first : first + n], self.node[first : first + n], self.middle[first : first + n - 1]
         if library is None:
@@ -107,7 +107,7 @@ class PhaseGrid:
         return low, high, row_low, row_high
 
     def integrate(self, start: int, x0: float, direction: int, cap: np.ndarray, slack: float = 1e-9) -> Curve:
-        """Return the curve of largest speed through (s[start], x0), forward or backward, below the cap."""
+        """Integrate the curve of largest speed through (s[start], x0), forward or backward, below the cap."""
         n, m = self.node.shape[:2]
         x, free, row = np.full(n, np.inf), np.full(n, np.inf), np.full(n, -1, dtype=np.int32)
         library = phase_library()
@@ -116,47 +116,47 @@ class PhaseGrid:
                 self.s, self.node, self.middle, cap, start, x0, direction, slack, x, free, row
             )
         else:
-            how = (ctypes.c_int * 2)()
+            stop_codes = (ctypes.c_int * 2)()
             arrays = [item.ctypes.data for item in (self.s, self.node, self.middle, cap)]
-            ends = [ctypes.addressof(how), ctypes.addressof(how) + ctypes.sizeof(ctypes.c_int)]
+            ends = [ctypes.addressof(stop_codes), ctypes.addressof(stop_codes) + ctypes.sizeof(ctypes.c_int)]
             last = library.sc_integrate(
                 n, m, *arrays, start, x0, direction, slack, x.ctypes.data, free.ctypes.data, row.ctypes.data, *ends
             )
-            stop, stop_row = how[0], how[1]
+            stop, stop_row = stop_codes[0], stop_codes[1]
         first, end = (start, last) if direction > 0 else (last, start)
         return Curve(first, end, x, free, row, direction > 0, stop, stop_row)
 
     def insert(self, extra: np.ndarray, piece: np.ndarray, rows: np.ndarray) -> PhaseGrid:
-        """Return the grid with more nodes, which replace close ones. The `rows` at the new nodes have no margin."""
+        """Return the grid with additional nodes, which replace nearby ones; their `rows` are without margin."""
         order = np.argsort(extra)
         at, where, new = extra[order], piece[order], rows[order].copy()
         right = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
-        room = CLOSE * (self.s[right] - self.s[right - 1])
+        clearance = CLOSE * (self.s[right] - self.s[right - 1])
         fixed = np.append(self.rows.dynamics.solved.shape.kinks, self.rows.dynamics.solved.breaks)
-        keep = np.array([np.min(np.abs(fixed - s)) > h for s, h in zip(at, room, strict=True)], dtype=bool)
-        keep &= np.append(True, np.diff(at) > room[1:])
-        if not np.any(keep):
+        is_new = np.array([np.min(np.abs(fixed - s)) > h for s, h in zip(at, clearance, strict=True)], dtype=bool)
+        is_new &= np.append(True, np.diff(at) > clearance[1:])
+        if not np.any(is_new):
             return self
-        at, where, new, room = at[keep], where[keep], new[keep], room[keep]
+        at, where, new, clearance = at[is_new], where[is_new], new[is_new], clearance[is_new]
         nearest = np.clip(np.searchsorted(self.s, at), 1, len(self.s) - 1)
         nearest = np.where(at - self.s[nearest - 1] < self.s[nearest] - at, nearest - 1, nearest)
-        gone = nearest[np.abs(self.s[nearest] - at) <= room]
+        replaced = nearest[np.abs(self.s[nearest] - at) <= clearance]
         new[:, :, 3] += 0.0 if self.margin is None else self.margin(at)[:, None]
-        stay = np.delete(np.arange(len(self.s)), gone)
-        places = np.searchsorted(self.s[stay], at)
-        s, pieces = np.insert(self.s[stay], places, at), np.insert(self.piece[stay], places, where)
-        node = np.insert(self.node[stay], places, new, axis=0)
-        source = np.insert(stay, places, -9)  # where each node was
+        remaining = np.delete(np.arange(len(self.s)), replaced)
+        places = np.searchsorted(self.s[remaining], at)
+        s, pieces = np.insert(self.s[remaining], places, at), np.insert(self.piece[remaining], places, where)
+        node = np.insert(self.node[remaining], places, new, axis=0)
+        source = np.insert(remaining, places, -9)  # previous index of each node
         is_old = (source[:-1] >= 0) & (source[1:] == source[:-1] + 1)
         middle = np.empty((len(s) - 1, *self.middle.shape[1:]))
         middle[is_old] = self.middle[source[:-1][is_old]]
-        fresh = np.flatnonzero(~is_old)
-        middle[fresh] = _middles(self.rows, s, pieces, fresh, self.margin)
-        jump = np.insert(self.jump[stay], places, False)
+        changed = np.flatnonzero(~is_old)
+        middle[changed] = _middles(self.rows, s, pieces, changed, self.margin)
+        jump = np.insert(self.jump[remaining], places, False)
         return replace(self, s=s, piece=pieces, node=np.ascontiguousarray(node), middle=middle, jump=jump)
 
     def split(self, parts: np.ndarray) -> PhaseGrid:
-        """Return the grid with cell k cut into parts[k] equal ones; only for grids without margin."""
+        """Return the grid with cell k split into parts[k] equal cells; only for grids without margin."""
         cell = np.repeat(np.arange(len(parts)), parts)
         part = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
         s = np.append(self.s[cell] + part / parts[cell] * np.diff(self.s)[cell], self.s[-1])
@@ -178,7 +178,7 @@ def rows_at(rows: LimitRows, s: np.ndarray, piece: np.ndarray) -> np.ndarray:
 
 
 def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same as `PhaseGrid.limit_curve`, for any rows (n, m, 4)."""
+    """Return the limit curve of rows (n, m, 4), as `PhaseGrid.limit_curve` does."""
     library = phase_library()
     if library is None:
         return reference.limit_curve(rows)
@@ -191,7 +191,7 @@ def find_limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def form_grid(rows: LimitRows, n: int, rests: tuple[bool, bool]) -> PhaseGrid:
-    """Return a grid of about n cells; near ends at rest the cells grow with the square, as the motion does.
+    """Return a grid of about n cells, spaced quadratically near ends at rest.
 
     Parameters
     ----------
@@ -236,10 +236,10 @@ def _nodes(breaks: np.ndarray, kinks: np.ndarray, n: int, rests: tuple[bool, boo
     s, piece = [], []
     for i, (begin, end) in enumerate(zip(breaks[:-1], breaks[1:], strict=True)):
         inside = raw[1:-1][(raw[1:-1] > begin) & (raw[1:-1] < end)]
-        room = 0.2 * (end - begin) / (len(inside) + 1)
-        before, behind = (room if i > 0 else 0.0), (room if end < breaks[-1] else 0.0)
-        inside = inside[(inside - begin > before) & (end - inside > behind)]
-        if len(inside) < 7:  # short pieces have a few cells of their own
+        clearance = 0.2 * (end - begin) / (len(inside) + 1)
+        before, after = (clearance if i > 0 else 0.0), (clearance if end < breaks[-1] else 0.0)
+        inside = inside[(inside - begin > before) & (end - inside > after)]
+        if len(inside) < 7:  # short pieces have at least eight cells
             inside = np.linspace(begin, end, 9)[1:-1]
         s += [begin, *inside, end]
         piece += [i] * (len(inside) + 2)

@@ -4,12 +4,12 @@
 
 #define HUGE_Y 1e150
 
-/* Where P y^2 + Q y + R <= 0 near y0 (y not negative): the interval [low, high], empty if low > high. */
+/* Interval [low, high] of y >= 0 near y0 with P y^2 + Q y + R <= 0; empty if low > high. */
 static void interval(double P, double Q, double R, double y0, double *low, double *high) {
     double size = fabs(P) * y0 * y0 + fabs(Q) * y0 + fabs(R);
     *low = 0.0;
     *high = HUGE_Y;
-    if (fabs(P) * HUGE_Y <= fabs(Q) || P == 0.0) { /* no square */
+    if (fabs(P) * HUGE_Y <= fabs(Q) || P == 0.0) { /* linear */
         if (Q > 0.0) *high = -R / Q;
         else if (Q < 0.0) *low = fmax(0.0, -R / Q);
         else if (R > 1e-12 * (size + 1e-300)) *high = -1.0;
@@ -26,14 +26,14 @@ static void interval(double P, double Q, double R, double y0, double *low, doubl
     if (P > 0.0) { /* between the roots */
         *low = fmax(0.0, y1);
         *high = y2;
-    } else if (y0 < 0.5 * (y1 + y2) && y1 >= 0.0) { /* below the lower one */
+    } else if (y0 < 0.5 * (y1 + y2) && y1 >= 0.0) { /* below the lower root */
         *high = y1;
     } else {
         *low = fmax(0.0, y2);
     }
 }
 
-/* Largest and smallest speeds at each point for which some acceleration meets all rows. */
+/* Smallest and largest speed at each point for which an acceleration satisfies all rows. */
 void sc_limit_curve(long long n, long long m, const double *rows, double *low, double *high, int *pair_low, int *pair_high) {
     for (long long k = 0; k < n; k++) {
         const double *c = rows + 4 * m * k;
@@ -46,7 +46,7 @@ void sc_limit_curve(long long n, long long m, const double *rows, double *low, d
             for (long long j = 0; j < m; j++) {
                 const double *b = c + 4 * j;
                 double P, Q, R, lo, hi;
-                if (a[0] == 0.0) { /* no inertia: a limit of its own */
+                if (a[0] == 0.0) { /* no inertia: a speed limit of its own */
                     if (j != i) continue;
                     P = a[1]; Q = a[2]; R = a[3];
                 } else {
@@ -65,8 +65,8 @@ void sc_limit_curve(long long n, long long m, const double *rows, double *low, d
     }
 }
 
-/* One step of length h (negative: backward) from x0: range of the next x = s_dot^2 that meets the rows, and which rows
- * bound it. Rows hold at the middle of the step (second order); stiff ones, near points without inertia, at its end. */
+/* One step of length h (negative: backward) from x0: feasible range of the next x = s_dot^2 and its active rows.
+ * Rows are imposed at the middle of the step (second order); stiff ones, near zero-inertia points, at its end. */
 static void step(long long m, const double *middle, const double *end, double h, double x0, double *low, double *high,
                  int *row_low, int *row_high) {
     double y0 = sqrt(fmax(x0, 0.0));
@@ -75,9 +75,9 @@ static void step(long long m, const double *middle, const double *end, double h,
     *row_low = *row_high = -1;
     for (long long i = 0; i < m; i++) {
         const double *c = middle + 4 * i, *e = end + 4 * i;
-        double lo, hi, slope = c[1] + (y0 > 0.0 ? 0.5 * c[2] / y0 : 0.0);
-        if (c[0] == 0.0 && e[0] == 0.0) continue; /* held at the nodes by the limit curve */
-        if (fabs(c[0]) > 2.0 * fabs(h * slope)) {
+        double lo, hi, derivative = c[1] + (y0 > 0.0 ? 0.5 * c[2] / y0 : 0.0);
+        if (c[0] == 0.0 && e[0] == 0.0) continue; /* imposed at the nodes by the limit curve */
+        if (fabs(c[0]) > 2.0 * fabs(h * derivative)) {
             interval(c[0] / h + c[1], c[2], c[3] - c[0] * x0 / h, y0, &lo, &hi);
             lo = lo > 0.0 ? 2.0 * lo * lo - x0 : 0.0;
             hi = hi < 0.0 ? -1.0 : (hi >= HUGE_Y ? HUGE_Y : 2.0 * hi * hi - x0);
@@ -91,7 +91,7 @@ static void step(long long m, const double *middle, const double *end, double h,
     }
 }
 
-/* Ranges of x at the end of each step of a given profile x (n): is it feasible, and what bounds it. */
+/* Feasible ranges of x at the end of each step of a given profile x (n), and their active rows. */
 void sc_check(long long n, long long m, const double *s, const double *node, const double *middle, const double *x,
               double *low, double *high, int *row_low, int *row_high) {
     for (long long k = 0; k + 1 < n; k++) {
@@ -101,9 +101,10 @@ void sc_check(long long n, long long m, const double *s, const double *node, con
     }
 }
 
-/* The curve of largest s_dot through (s[start], x0): forward (direction 1) or backward (-1), below the cap, until no
- * feasible step is left or the end of the grid. x, the x that the rows alone allow (above x where the cap holds it down) and
- * the row of the step that leads to each node are written as far as it comes. Returns the last node; stop: 0 end of grid, 1 above the cap or no acceleration, 2 zero speed; stop_row: which row. */
+/* Curve of largest s_dot through (s[start], x0), forward (direction 1) or backward (-1), below the cap, up to
+ * the end of the grid or the last feasible step. Writes x, the x that the rows alone allow (larger than x where
+ * the cap is active) and the active row of the step to each node. Returns the last node; stop: 0 end of grid,
+ * 1 above the cap or no feasible acceleration, 2 zero speed; stop_row: the row responsible. */
 long long sc_integrate(long long n, long long m, const double *s, const double *node, const double *middle, const double *cap,
                        long long start, double x0, int direction, double slack, double *x, double *free_x, int *row, int *stop,
                        int *stop_row) {

@@ -1,8 +1,9 @@
 """Minimum time along a prescribed path by its phase plane (Sadigh 1995, section 8.2.2), with every limit in one form.
 
-The path reduces the system to one variable s. Each limit leaves a range of s_ddot at every (s, s_dot); the fastest
-motion follows the largest or the smallest everywhere, and the highest curve in the plane that does so is constructed
-directly from the characteristic points of the velocity limit curve.
+The path reduces the system to one variable s, the path parameter. Each limit bounds s_ddot at every (s,
+s_dot), and the fastest motion has the largest or smallest s_ddot everywhere. Its phase trajectory, the
+highest feasible curve of the plane, is constructed directly from the characteristic points of the velocity
+limit curve.
 """
 
 from __future__ import annotations
@@ -34,23 +35,23 @@ __all__ = ["PhasePlane", "plan_phase_plane"]
 
 Ends = tuple[float | None, float | None]
 
-TRIES = 25  #: plans made on finer grids or with larger margins before the path is called too rough
-ROUNDING = 1e-9  #: of a limit's half range: least margin, so that rounding exceeds no limit either
-FIRST = 1.3  #: times the excess: first margin, which grows by 2 whenever it is not enough
+MAX_PLANS = 25  #: maximum number of plans on finer grids or with larger margins
+LEAST_MARGIN = 1e-9  #: minimum margin, relative to a limit's half range, that absorbs rounding errors
+MARGIN_FACTOR = 1.3  #: first margin as a multiple of the excess; it doubles whenever it is insufficient
 
 
 @dataclass(frozen=True, eq=False)
 class PhasePlane:
-    """The phase plane of a plan, for drawing and study.
+    """The phase plane of a plan, for drawing and inspection.
 
     Parameters
     ----------
     s, s_dot : arrays
         The plan.
     limit_s, limit_speed, least_speed : arrays
-        Velocity limit curve: largest and least feasible s_dot over s.
+        Velocity limit curve: largest and smallest feasible s_dot over s.
     curves : tuple of (s, s_dot) arrays
-        The curves whose lower envelope the plan is.
+        The curves whose lower envelope is the plan.
     points : tuple of SwitchPoint
         Characteristic points of the limit curve.
     switches : tuple of SwitchPoint
@@ -80,17 +81,17 @@ def plan_phase_plane(
 ) -> Plan:
     """Plan the fastest motion along a path within limits, in the phase plane.
 
-    ``a s_ddot + b s_dot^2 + c s_dot + d`` of every limited quantity stays between its bounds; all four terms are
-    exact, so orbital Coriolis forces and viscous friction (c) are kept. The profile is second order in the grid:
-    rows hold in the middle of each cell, near points without inertia at its end, so that no chattering arises. The
-    plan is checked at five points of every cell. Cells in which it exceeds a limit by more than 5e-5 of its half
-    range are split; a smaller excess is removed by a margin of its own size, near that cell only. So no limit is
-    exceeded, and the time is within 1e-4 of the least one from about 200 cells on.
+    Every limited quantity ``a s_ddot + b s_dot^2 + c s_dot + d`` stays between its bounds. All four terms are
+    exact, so orbital Coriolis forces and viscous friction (c) are included. The profile is of second order in
+    the grid: limits are imposed in the middle of each cell or, to prevent chattering near zero-inertia
+    points, at its end. The plan is checked at five points of every cell. Cells in which a limit is exceeded
+    by more than 5e-5 of its half range are split. A smaller excess is removed by a local margin of the same
+    size. Thus no limit is exceeded, and from about 200 cells on the time is within 1e-4 of the minimum.
 
     Parameters
     ----------
     eom : EquationsOfMotion
-        A rigid system that does not depend on time; actuators drive what the path moves.
+        A rigid, time-invariant system with actuators for every speed that the path prescribes.
     path : Path
         `JointPath`, `TaskPath`, `ImplicitPath` or `SlewPath`.
     limits : Limit or tuple of Limit, optional
@@ -98,25 +99,25 @@ def plan_phase_plane(
     begin_speed, end_speed : float or None
         s_dot at the ends; None leaves it free.
     points : int
-        Cells of the grid before any is split.
+        Number of grid cells before refinement.
     margin : float, optional
-        Part of every limit's half range that is not used. Default: none but what the check asks for, where it does.
-        With a number given, the plan is made once on the given cells, and its excess is reported in ``notes``.
+        Fraction of every limit's half range that is not used. Default: only what the check requires, locally.
+        If given, the plan is made once on the initial grid, and its excess is reported in ``notes``.
     p : array, optional
-        Run-time numbers; default the system's own.
+        Run-time parameters; default the system's own.
 
     Returns
     -------
     Plan
-        ``s`` (s, s_dot, s_ddot), states, inputs, arcs with what limits each; ``notes["phase_plane"]`` is the
-        `PhasePlane`, ``notes["margin"]`` the largest margin anywhere and ``notes["cells"]`` the number of cells
-        after splitting.
+        ``s`` (s, s_dot, s_ddot), states, inputs, arcs with their active limits. ``notes["phase_plane"]`` is
+        the `PhasePlane`, ``notes["margin"]`` the largest margin and ``notes["cells"]`` the number of cells
+        after refinement.
 
     Raises
     ------
     SolverError
-        If the path is not feasible, the initial speed lies above the limit curve, a load cannot be held, or the end
-        cannot be reached: the message says where and which limit.
+        If the path is infeasible, the initial speed lies above the limit curve, a load cannot be held, or the
+        end cannot be reached. The message states the position and the limit.
 
     References
     ----------
@@ -138,25 +139,26 @@ def plan_phase_plane(
     values = eom.parameters.of(p)
     rows = form_rows(PathDynamics(eom, solve_path(eom, path, values), values), as_limits(limits))
     ends = (begin_speed, end_speed)
-    law, plane, kept, excess = _solve_within(rows, path, points, ends, margin)
-    how = {"scheme": "phase plane", "points": points, "cells": len(law.piece), "margin": kept}
-    how["max_limit_violation"] = max(excess, 0.0)
-    return make_plan(rows, path, law, {**how, "phase_plane": plane, "switches": plane.switches})
+    law, plane, largest_margin, excess = _solve_within(rows, path, points, ends, margin)
+    notes = {"scheme": "phase plane", "points": points, "cells": len(law.piece), "margin": largest_margin}
+    notes["max_limit_violation"] = max(excess, 0.0)
+    return make_plan(rows, path, law, {**notes, "phase_plane": plane, "switches": plane.switches})
 
 
 def _solve_within(
     rows: LimitRows, path: Path, points: int, ends: Ends, given: float | None
 ) -> tuple[Law, PhasePlane, float, float]:
-    """Return the time law that exceeds no limit between the grid points either, its largest margin, and its largest excess.
+    """Return the time law that satisfies all limits between grid points too, its phase plane, margin and excess.
 
-    Excess is an error of the grid: cells that have too much of it are split. Only what is left then asks for a margin.
+    The excess is a discretisation error: cells with a large excess are split, and the rest is removed by a
+    margin.
     """
     raw, inertia = insert_points(form_grid(rows, points, (ends[0] == 0.0, ends[1] == 0.0)))
-    margin, factor = Margin(raw.s[[0, -1]], np.full(2, ROUNDING if given is None else given)), FIRST
-    for _ in range(TRIES):
+    margin, factor = Margin(raw.s[[0, -1]], np.full(2, LEAST_MARGIN if given is None else given)), MARGIN_FACTOR
+    for _ in range(MAX_PLANS):
         try:
             profile, found, law = _solve(raw.tightened(margin), inertia, path, ends)
-        except SolverError:  # no motion at all, or a grid too coarse to see it
+        except SolverError:  # infeasible, or the grid is too coarse
             if len(raw.s) > ENOUGH:
                 raise
             raw, inertia = insert_points(raw.split(halves(raw)))
@@ -183,10 +185,10 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
     for name, value in (("begin_speed", begin), ("end_speed", end)):
         if value is not None and not 0.0 <= value < np.inf:
             raise ModelError(
-                f"path '{path.name}': {name} is {value!r}, expected s_dot of 0 or more, or None for a free one"
+                f"path '{path.name}': {name} is {value!r}, expected s_dot of 0 or more, or None to leave it free"
             )
     if not isinstance(points, int) or points < 10:
-        raise ModelError(f"path '{path.name}': points is {points!r}, expected a whole number of 10 or more")
+        raise ModelError(f"path '{path.name}': points is {points!r}, expected an integer of at least 10")
     require_memory(64.0 * points, f"path '{path.name}': points = {points}", "use fewer points")
     if margin is not None and not 0.0 <= margin < 1.0:
         raise ModelError(f"path '{path.name}': margin is {margin!r}, expected 0 or more and below 1")
@@ -195,7 +197,7 @@ def check_arguments(path: Any, begin: float | None, end: float | None, points: i
 def _solve(
     grid: PhaseGrid, inertia: list[tuple[float, int]], path: Path, ends: Ends
 ) -> tuple[Profile, list[SwitchPoint], Law]:
-    """Return characteristic points, the highest profile and its time law on a grid."""
+    """Return the highest profile on a grid, the characteristic points and the time law."""
     try:
         found = find_points(grid, inertia)
         profile = find_profile(grid, found, *ends)
@@ -216,7 +218,7 @@ def _plane(profile: Profile, found: list[SwitchPoint], law: Law) -> PhasePlane:
 
 
 def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> Plan:
-    """Return states and inputs of a time law; two knots one rounding apart separate arcs."""
+    """Return the plan of a time law; at a jump of s_ddot, two knots are one rounding error apart."""
     eom = rows.dynamics.eom
     begin, end = law.node_accelerations()
     at, cell, s_ddot = _knots(law, begin, end)
@@ -242,7 +244,7 @@ def make_plan(rows: LimitRows, path: Path, law: Law, notes: dict[str, Any]) -> P
 
 
 def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return node, cell and s_ddot of each knot; a jump of s_ddot has two."""
+    """Return node, cell and s_ddot of each knot; there are two knots at a jump of s_ddot."""
     nodes: list[int] = []
     cells: list[int] = []
     s_ddot: list[float] = []
@@ -254,7 +256,7 @@ def _knots(law: Law, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _separate(t: np.ndarray) -> np.ndarray:
-    """Return times with equal neighbours moved one rounding apart."""
+    """Return times with equal neighbours separated by one rounding error."""
     out = t.copy()
     for k in np.flatnonzero(np.diff(out) <= 0.0):
         out[k + 1] = np.nextafter(out[k], np.inf)

@@ -1,7 +1,8 @@
-"""Characteristic points of the velocity limit curve, where an optimal profile can touch it: found directly, no shooting.
+"""Characteristic points of the velocity limit curve, at which an optimal profile can touch it.
 
-Three kinds (Pfeiffer and Johanni 1987; Slotine and Yang 1989): where the field of the only possible acceleration is tangent
-to the curve, where the path's curvature or a limit jumps, and where a limited quantity has no inertia along the path.
+There are three kinds (Pfeiffer and Johanni 1987; Slotine and Yang 1989): tangent points, where the only
+feasible acceleration is tangent to the curve; discontinuities of the path's curvature or of a limit; and
+zero-inertia points, where the coefficient of s_ddot in a limit vanishes.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ __all__ = ["SwitchPoint", "find_points", "insert_points"]
 
 @dataclass(frozen=True)
 class SwitchPoint:
-    """A point of the phase plane where the motion may change from deceleration to acceleration, or does change.
+    """A switching point of the phase plane, or a candidate for one.
 
     Parameters
     ----------
     s, s_dot : float
-        Where.
+        Its position.
     kind : str
-        ``"tangent"``, ``"discontinuity"``, ``"zero inertia"`` on the limit curve; ``"crossing"`` of two curves below it;
-        ``"limit curve"`` where a profile joins or leaves it.
+        ``"tangent"``, ``"discontinuity"``, ``"zero inertia"`` on the limit curve; ``"crossing"`` of two
+        curves below it; ``"limit curve"`` where a profile joins or leaves it.
     limit : str
-        What limits the speed there.
+        The limit that bounds the speed there.
     """
 
     s: float
@@ -37,28 +38,28 @@ class SwitchPoint:
 
 
 def insert_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
-    """Return the grid with nodes at characteristic points; pairs of s and row of those without inertia."""
+    """Return the grid with nodes at characteristic points, and (s, row) of zero-inertia candidates."""
     grid, inertia = insert_inertia_points(grid)
     return insert_tangent_points(grid), inertia
 
 
 def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float, int]]]:
-    """Return the grid with nodes where the coefficient of s_ddot of a row passes zero and the row may bound the speed.
+    """Return the grid with nodes where the coefficient of s_ddot in a row vanishes and the row may bound the speed.
 
-    Returns the grid and pairs of s and row; which of them matter is decided by `find_points`.
+    Also return (s, row) of these points; `find_points` selects the characteristic ones.
     """
     A = grid.node[:, :, 0]
     small = 1e-13 * np.max(np.abs(A), axis=0, initial=0.0)
-    is_real = (np.abs(A[:-1]) > small) | (np.abs(A[1:]) > small)
+    is_nonzero = (np.abs(A[:-1]) > small) | (np.abs(A[1:]) > small)
     is_cell = (np.diff(grid.s) > 0.0)[:, None]
-    cells, rows = np.nonzero((A[:-1] * A[1:] <= 0.0) & is_real & is_cell & (A[1:] != 0.0))
-    keep = _may_bound(grid, cells, rows)
-    cells, rows = cells[keep], rows[keep]
+    cells, rows = np.nonzero((A[:-1] * A[1:] <= 0.0) & is_nonzero & is_cell & (A[1:] != 0.0))
+    is_relevant = _may_bound(grid, cells, rows)
+    cells, rows = cells[is_relevant], rows[is_relevant]
     if len(cells) == 0:
         return grid, []
     s, piece, table = _roots(grid, cells, rows)
     found = [(float(at), int(row)) for at, row in zip(s, rows, strict=True)]
-    first: list[int] = []  # both sides of a limit, and inputs that share an inertia, vanish at the same point
+    first: list[int] = []  # coefficients of both sides of a limit, and of proportional inputs, vanish together
     for i in np.argsort(s):
         if first and s[i] - s[first[-1]] <= 1e-9 * grid.s[-1] and piece[i] == piece[first[-1]]:
             table[first[-1], rows[i], 0] = 0.0
@@ -69,7 +70,7 @@ def insert_inertia_points(grid: PhaseGrid) -> tuple[PhaseGrid, list[tuple[float,
 
 
 def _may_bound(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return whether each row, alone, limits the speed near its zero about as much as all rows do in the cell."""
+    """Return whether each row alone bounds the speed near its zero about as tightly as all rows do in the cell."""
     if len(cells) == 0:
         return np.zeros(0, dtype=bool)
     _, high, _, _ = grid.limit_curve
@@ -80,7 +81,7 @@ def _may_bound(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> np.ndarr
 
 
 def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> list[SwitchPoint]:
-    """Return characteristic points at the nodes of a grid."""
+    """Return the characteristic points of a grid, which lie at its nodes."""
     _, high, _, pair = grid.limit_curve
     found = []
     for s, row in inertia:
@@ -94,23 +95,24 @@ def find_points(grid: PhaseGrid, inertia: list[tuple[float, int]]) -> list[Switc
 
 
 def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return s where row r's first coefficient vanishes in each cell, and the rows there.
+    """Return s where the coefficient of s_ddot in a row vanishes in each cell, the piece, and the rows there.
 
-    The root of the parabola through both ends and the middle, of third order in the cell, then one secant step.
+    Find the root of the parabola through both ends and the middle (third order in the cell), then take one
+    secant step.
     """
     s0, s1 = grid.s[cells], grid.s[cells + 1]
     f0, fm, f1 = grid.node[cells, rows, 0], grid.middle[cells, rows, 0], grid.node[cells + 1, rows, 0]
-    bend, slope = 2.0 * (f0 - 2.0 * fm + f1), 4.0 * fm - 3.0 * f0 - f1  # f0 + slope part + bend part^2
-    root = np.sqrt(np.maximum(slope**2 - 4.0 * bend * f0, 0.0))
-    low = -0.5 * (slope + np.where(slope >= 0.0, root, -root))
+    quadratic, linear = 2.0 * (f0 - 2.0 * fm + f1), 4.0 * fm - 3.0 * f0 - f1  # f0 + linear part + quadratic part^2
+    root = np.sqrt(np.maximum(linear**2 - 4.0 * quadratic * f0, 0.0))
+    low = -0.5 * (linear + np.where(linear >= 0.0, root, -root))
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.stack([low / bend, f0 / low, f0 / (f0 - f1)])
+        parts = np.stack([low / quadratic, f0 / low, f0 / (f0 - f1)])
     inside = np.isfinite(parts) & (parts >= 0.0) & (parts <= 1.0)
     part = parts[np.argmax(inside, axis=0), np.arange(len(cells))]
     s, piece = s0 + np.clip(part, 0.0, 1.0) * (s1 - s0), grid.piece[cells]
     table = rows_at(grid.rows, s, piece)
-    rest, steep = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
-    step = np.where(steep != 0.0, -rest / np.where(steep != 0.0, steep, 1.0), 0.0)
+    residual, gradient = table[np.arange(len(s)), rows, 0], (f1 - f0) / (s1 - s0)
+    step = np.where(gradient != 0.0, -residual / np.where(gradient != 0.0, gradient, 1.0), 0.0)
     if np.any(np.abs(step) > 1e-7 * (s1 - s0)):
         s = np.clip(s + step, s0, s1)
         table = rows_at(grid.rows, s, piece)
@@ -118,7 +120,7 @@ def _roots(grid: PhaseGrid, cells: np.ndarray, rows: np.ndarray) -> tuple[np.nda
 
 
 def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
-    """Return the grid with nodes where the field of the only acceleration is tangent to the limit curve."""
+    """Return the grid with nodes at the tangent points of the limit curve."""
     cells, part = _tangent_cells(grid)
     if len(cells) == 0:
         return grid
@@ -128,10 +130,10 @@ def insert_tangent_points(grid: PhaseGrid) -> PhaseGrid:
 
 
 def _tangent_cells(grid: PhaseGrid) -> tuple[np.ndarray, np.ndarray]:
-    """Return cells where ``2 s_ddot`` changes from above to below the slope of the limit curve, and the part where it does."""
+    """Return cells in which ``2 s_ddot`` falls below the derivative of the limit curve, and the fractions."""
     _, high, _, pair = grid.limit_curve
     x = np.where(high < 1e100, high, np.nan) ** 2
-    kappa = _field(grid, high, pair) - _slope(grid, x)
+    kappa = _field(grid, high, pair) - _limit_derivative(grid, x)
     with np.errstate(invalid="ignore"):
         cells = np.flatnonzero((kappa[:-1] > 0.0) & (kappa[1:] <= 0.0) & (np.diff(grid.s) > 0.0))
     return cells, kappa[cells] / (kappa[cells] - kappa[cells + 1])
@@ -143,7 +145,7 @@ def _names(grid: PhaseGrid, pair: np.ndarray) -> str:
 
 
 def _field(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Return 2 s_ddot on the limit curve where a pair of rows leaves one acceleration; not a number elsewhere."""
+    """Return 2 s_ddot on the limit curve where a pair of rows admits one acceleration only; NaN elsewhere."""
     n = np.arange(len(high))
     i, j = pair[:, 0], pair[:, 1]
     is_pair = (i >= 0) & (i != j)
@@ -154,17 +156,17 @@ def _field(grid: PhaseGrid, high: np.ndarray, pair: np.ndarray) -> np.ndarray:
     return np.where(is_pair, field, np.nan)
 
 
-def _slope(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
-    """Return dx/ds along the limit curve, within each smooth piece."""
-    slope = np.full(len(x), np.nan)
+def _limit_derivative(grid: PhaseGrid, x: np.ndarray) -> np.ndarray:
+    """Return dx/ds along the limit curve within each smooth piece."""
+    derivative = np.full(len(x), np.nan)
     for i in np.unique(grid.piece):
         mine = np.flatnonzero(grid.piece == i)
-        slope[mine] = np.gradient(x[mine], grid.s[mine])
-    return slope
+        derivative[mine] = np.gradient(x[mine], grid.s[mine])
+    return derivative
 
 
 def _discontinuities(grid: PhaseGrid) -> list[SwitchPoint]:
-    """Return breaks of the path."""
+    """Return the discontinuities at the breaks of the path."""
     _, high, _, pair = grid.limit_curve
     found = []
     for k in np.flatnonzero(np.diff(grid.s) == 0.0):

@@ -1,8 +1,9 @@
-"""The highest profile of the phase plane: curves through the characteristic points, and the lowest of them everywhere.
+"""The highest profile of the phase plane: the lower envelope of curves through the characteristic points.
 
-Every curve of least deceleration before a point of the limit curve, and of largest acceleration behind it, bounds each
-feasible motion from above. So does their lower envelope; where it is feasible itself, it is the fastest motion. Cells in
-which it is not yet feasible add curves of their own, until none is left.
+A curve of maximum deceleration towards a point of the limit curve, and one of maximum acceleration from it,
+bound every feasible motion from above. So does the lower envelope of all such curves. Where the envelope is
+feasible, it is the fastest motion. In cells where it is infeasible, further curves are added until none
+remains.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from spacectl.planners.phase_plane.points import SwitchPoint
 
 __all__ = ["Profile", "find_profile"]
 
-UNLIMITED = 1e99  #: s_dot^2 that stands for no limit at all
+UNLIMITED = 1e99  #: s_dot^2 that represents no limit
 TOUCH = 1e-8  #: relative difference of s_dot^2 within which two curves meet
-SETTLED = 1e-12  #: relative difference of s_dot^2 that is rounding
+ROUNDING = 1e-12  #: relative difference of s_dot^2 attributed to rounding
 
 
 @dataclass
 class Profile:
-    """``x = s_dot^2`` at the nodes, which curve gives it, the curves, and the cap (limit curve and ends)."""
+    """``x = s_dot^2`` at the nodes, index of the curve that owns it, cap (limit curve and ends), and curves."""
 
     grid: PhaseGrid
     x: np.ndarray
@@ -38,11 +39,11 @@ class Profile:
         Raises
         ------
         SolverError
-            If the curve meets zero speed: then no motion gets past that point.
+            If the curve reaches zero speed: no motion passes that point.
         """
         curve = self.grid.integrate(start, x0, direction, self.cap)
         if curve.stop == 2:
-            raise SolverError(_stuck(self.grid, curve))
+            raise SolverError(_stop_message(self.grid, curve))
         span = slice(curve.first, curve.last + 1)
         is_lower = curve.x[span] < self.x[span] * (1.0 - 1e-13)
         self.x[span] = np.where(is_lower, curve.x[span], self.x[span])
@@ -50,7 +51,7 @@ class Profile:
         self.curves.append(curve)
 
 
-def _stuck(grid: PhaseGrid, curve: Curve) -> str:
+def _stop_message(grid: PhaseGrid, curve: Curve) -> str:
     at, name = grid.s[curve.last if curve.is_forward else curve.first], _row_name(grid, curve.stop_row)
     if curve.is_forward:
         return (
@@ -58,13 +59,13 @@ def _stuck(grid: PhaseGrid, curve: Curve) -> str:
             f"with {name}; raise that limit, lower the load or take another path"
         )
     return (
-        f"the path cannot be followed: at s = {at:.6g} even a motion from rest becomes too fast for what follows, with {name}; "
+        f"the path cannot be followed: from rest at s = {at:.6g} the speed becomes too high for the rest of it, with {name}; "
         "raise that limit, lower the load or take another path"
     )
 
 
 def _row_name(grid: PhaseGrid, row: int) -> str:
-    return grid.rows.names[row] if row >= 0 else "no limit that can be named"
+    return grid.rows.names[row] if row >= 0 else "no identifiable limit"
 
 
 def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None, end: float | None) -> Profile:
@@ -77,10 +78,10 @@ def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None
     points : list of SwitchPoint
         Characteristic points.
     begin, end : float or None
-        Speeds s_dot at the ends; None for a free one.
+        Speeds s_dot at the ends; None leaves it free.
     """
     low, high, pair_low, pair_high = grid.limit_curve
-    _require_possible(grid, low, high, pair_low, pair_high)
+    _require_feasible(grid, low, high, pair_low, pair_high)
     cap = np.minimum(high, 1e100) ** 2
     for twice in np.flatnonzero(np.diff(grid.s) == 0.0):
         k = int(twice)
@@ -95,7 +96,7 @@ def find_profile(grid: PhaseGrid, points: list[SwitchPoint], begin: float | None
     for point in points:
         k = int(np.argmin(np.abs(grid.s - point.s)))
         if profile.x[k] < cap[k] * (1.0 - 1e-6):
-            continue  # already below it: it cannot matter
+            continue  # the profile is already lower
         profile.add(k, float(cap[k]), -1)
         profile.add(min(k + int(grid.s[min(k + 1, len(cap) - 1)] == grid.s[k]), len(cap) - 1), float(cap[k]), 1)
     if not np.all(profile.x < UNLIMITED):
@@ -122,10 +123,10 @@ def _end(grid: PhaseGrid, speed: float | None, k: int, low: np.ndarray, high: np
     return float(min(speed, high[k]) ** 2)
 
 
-def _require_possible(
+def _require_feasible(
     grid: PhaseGrid, low: np.ndarray, high: np.ndarray, pair_low: np.ndarray, pair_high: np.ndarray
 ) -> None:
-    """At every node some speed must be possible."""
+    """Raise an error if no speed is feasible at some node."""
     bad = np.flatnonzero(low > high * (1.0 + 1e-9))
     if len(bad) == 0:
         return
@@ -139,7 +140,7 @@ def _require_possible(
 
 
 def describe_load(grid: PhaseGrid, k: int) -> str:
-    """Return a sentence about the load at rest at a node that exceeds the inputs."""
+    """Describe the static load at a node if it exceeds a limit."""
     over = grid.node[k, :, 3] - (0.0 if grid.margin is None else grid.margin(grid.s[k]))
     worst = int(np.argmax(over))
     if not over[worst] > 0.0:
@@ -148,7 +149,7 @@ def describe_load(grid: PhaseGrid, k: int) -> str:
 
 
 def _require_above(grid: PhaseGrid, x: np.ndarray, low: np.ndarray, pair_low: np.ndarray) -> None:
-    """Raise an error if the profile is too slow at a place with a least speed (a load that cannot be held at rest)."""
+    """Raise an error if the profile is below the minimum speed somewhere (a load that cannot be held at rest)."""
     bad = np.flatnonzero(np.sqrt(np.maximum(x, 0.0)) < low * (1.0 - 1e-6) - 1e-12)
     if len(bad) == 0:
         return
@@ -156,34 +157,34 @@ def _require_above(grid: PhaseGrid, x: np.ndarray, low: np.ndarray, pair_low: np
     rows = [i for i in dict.fromkeys(pair_low[k]) if i >= 0]
     names = ", ".join(grid.rows.names[i] for i in rows)
     raise SolverError(
-        f"the load at s = {grid.s[k]:.6g} cannot be held below the speed s_dot = {low[k]:.6g}, which no motion has there: "
+        f"the load at s = {grid.s[k]:.6g} cannot be held below the speed s_dot = {low[k]:.6g}, which no motion attains there: "
         f"{names}{describe_load(grid, k)}; raise these limits or take another path"
     )
 
 
 def _repair(profile: Profile) -> None:
-    """Add curves where a cell of the envelope is not feasible: decelerations from the right, accelerations from the left.
+    """Add curves in infeasible cells of the envelope: decelerations from the right, accelerations from the left.
 
-    Cells inside one curve are feasible by construction; a cell that a further curve does not lower joins two curves at a
-    point without inertia, where the rows hold at either end.
+    Cells within one curve are feasible by construction. A cell that a further curve does not lower joins two
+    curves at a zero-inertia point, where the rows are imposed at either end; it is accepted.
     """
-    grid, settled = profile.grid, np.zeros(len(profile.x) - 1, dtype=bool)
+    grid, accepted = profile.grid, np.zeros(len(profile.x) - 1, dtype=bool)
     for _ in range(4 * len(grid.s)):
         x = profile.x
         low, high, _, _ = grid.check(x)
-        size = SETTLED * np.maximum(x[1:], 1e-6 * np.max(x))
+        size = ROUNDING * np.maximum(x[1:], 1e-6 * np.max(x))
         is_own = (profile.owner[:-1] == profile.owner[1:]) & (profile.owner[1:] >= 0)
-        wrong = ~is_own & ~settled & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
-        if not np.any(wrong):
+        infeasible = ~is_own & ~accepted & ((low > high + size) | (x[1:] < low - size) | (x[1:] > high + size))
+        if not np.any(infeasible):
             return
         before = x.copy()
-        cell = _lower(profile, low, high, size, np.flatnonzero(wrong))
-        settled[cell] = np.array_equal(before, profile.x)
-    raise SolverError("phase plane: the profile does not settle; use more grid points")
+        cell = _add_curve(profile, low, high, size, np.flatnonzero(infeasible))
+        accepted[cell] = np.array_equal(before, profile.x)
+    raise SolverError("phase plane: the profile does not converge; use more grid points")
 
 
-def _open(grid: PhaseGrid, k: int, x: float) -> float:
-    """Return the largest x before a blocked cell, less than the one given, from which a step through it is possible."""
+def _largest_passable(grid: PhaseGrid, k: int, x: float) -> float:
+    """Return the largest value below x at node k from which a feasible step through the cell exists."""
 
     def is_open(value: float) -> bool:
         low, high, _, _ = grid.check(np.array([value, 0.0]), k)
@@ -199,22 +200,22 @@ def _open(grid: PhaseGrid, k: int, x: float) -> float:
     return below
 
 
-def _lower(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, wrong: np.ndarray) -> int:
+def _add_curve(profile: Profile, low: np.ndarray, high: np.ndarray, size: np.ndarray, infeasible: np.ndarray) -> int:
     """Add one more curve and return its cell."""
     x = profile.x
-    blocked = wrong[low[wrong] > high[wrong] + size[wrong]]
+    blocked = infeasible[low[infeasible] > high[infeasible] + size[infeasible]]
     if len(blocked):
         k = int(blocked[-1])
-        lower = _open(profile.grid, k, float(x[k]))
+        lower = _largest_passable(profile.grid, k, float(x[k]))
         profile.cap[k] = min(profile.cap[k], lower)
         profile.add(k, lower, -1)
         profile.add(k, lower, 1)
         return k
-    fast = wrong[x[wrong + 1] < low[wrong] - size[wrong]]
+    fast = infeasible[x[infeasible + 1] < low[infeasible] - size[infeasible]]
     if len(fast):
         k = int(fast[-1])
         profile.add(k + 1, float(x[k + 1]), -1)
         return k
-    k = int(wrong[0])
+    k = int(infeasible[0])
     profile.add(k, float(x[k]), 1)
     return k

@@ -1,8 +1,8 @@
-"""A second, independent solver for the fastest motion along a path: reachability in s, cell by cell.
+"""A second, independent solver for the fastest motion along a path, by reachable sets.
 
-Backward over a grid it finds the set of speeds from which the end can be reached within the limits; forward it
-takes the largest acceleration that stays inside. No characteristic points, no curves, no native code: it shares
-nothing with the phase plane but the rows. The term linear in s_dot is carried exactly, which the usual convex form cannot.
+A backward pass computes the set of speeds from which the end can be reached within the limits. A forward pass
+takes the largest acceleration that stays in these sets. The method shares only the limit rows with the phase
+plane. It includes the term linear in s_dot exactly, unlike the usual convex formulation.
 """
 
 from __future__ import annotations
@@ -40,38 +40,39 @@ def plan_reachability(
 ) -> Plan:
     """Plan the fastest motion along a path within limits, by reachable sets of s_dot.
 
-    In each cell s_ddot is constant and the rows hold in its middle, ``A u + B x + C sqrt(x) + D <= 0`` with
-    ``x = (x_k + x_{k+1}) / 2``, ``u = (x_{k+1} - x_k) / (2 h)``: a quadratic in sqrt(x). Slower than `plan_phase_plane`, and
-    there to check it; inputs may exceed their limits between grid points by the error of the grid (``notes`` has the size).
+    In each cell s_ddot is constant and the limits are imposed in its middle, ``A u + B x + C sqrt(x) + D <=
+    0`` with ``x = (x_k + x_{k+1}) / 2``, ``u = (x_{k+1} - x_k) / (2 h)``: a quadratic in sqrt(x). The method
+    is slower than `plan_phase_plane` and serves to verify it. Between grid points, inputs may exceed their
+    limits by the discretisation error, which is reported in ``notes``.
 
     Parameters
     ----------
     eom : EquationsOfMotion
         As for `plan_phase_plane`.
     path : Path
-        What the system follows.
+        The path to follow.
     limits : Limit or tuple of Limit, optional
         Default: the limits of the actuators.
     begin_speed, end_speed : float or None
         s_dot at the ends; None leaves it free.
     points : int
-        Cells of the grid.
+        Number of grid cells.
     p : array, optional
-        Run-time numbers; default the system's own.
+        Run-time parameters; default the system's own.
 
     Returns
     -------
     Plan
-        As by `plan_phase_plane`, without the phase plane in ``notes``.
+        As returned by `plan_phase_plane`, without the phase plane in ``notes``.
 
     Raises
     ------
     SolverError
-        If no motion reaches the end within the limits: the message says where and which limit.
+        If no motion reaches the end within the limits. The message states the position and the limit.
 
     References
     ----------
-    The sets are those of Pham and Pham 2018, without their convexity.
+    Pham and Pham 2018, whose sets are convex; these need not be.
     """
     require_equations(eom, "plan_reachability")
     check_arguments(path, begin_speed, end_speed, points, None)
@@ -88,13 +89,13 @@ def plan_reachability(
 
 
 def _grid(rows: LimitRows, points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return nodes, piece of each cell, rows in the middles, and largest x that each node's own limits allow."""
+    """Return nodes, pieces of the cells, rows at their middles, and the largest x by speed limits at each node."""
     breaks = rows.dynamics.solved.breaks
     s, piece, middle, nodes = [np.zeros(1)], [], [], [np.full(1, LARGE)]
     end_V = None
     for i, (begin, end) in enumerate(zip(breaks[:-1], breaks[1:], strict=True)):
         n = max(8, round(points * (end - begin) / breaks[-1]))
-        at = begin + (end - begin) * (0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, n + 1)))  # motion grows from rest so
+        at = begin + (end - begin) * (0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, n + 1)))  # quadratic near ends at rest
         motion, table = rows.evaluate(at, i)
         caps = _own_caps(table)
         is_corner = end_V is not None and np.max(np.abs(end_V - motion.V[0])) > 1e-7 * np.max(np.abs(motion.V[0]))
@@ -108,14 +109,14 @@ def _grid(rows: LimitRows, points: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 def _own_caps(table: np.ndarray) -> np.ndarray:
-    """Return the largest x of rows without inertia (speed limits)."""
+    """Return the largest x that rows without inertia (speed limits) allow."""
     A, B, C, D = (table[:, :, i] for i in range(4))
     _, high = _solve(np.where(A == 0.0, B, 0.0), np.where(A == 0.0, C, 0.0), np.where(A == 0.0, D, -1.0), np.zeros(1))
     return np.minimum(np.min(high, axis=1), 1e30) ** 2
 
 
 def _solve(P: np.ndarray, Q: np.ndarray, R: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the interval of y >= 0 with ``P y^2 + Q y + R <= 0`` around or next to `near`, for arrays."""
+    """Return the interval of y >= 0 with ``P y^2 + Q y + R <= 0`` that contains or is next to `near`, for arrays."""
     with np.errstate(all="ignore"):
         root = np.sqrt(Q * Q - 4.0 * P * R)
         half = -0.5 * (Q + np.where(Q >= 0.0, root, -root))
@@ -134,10 +135,10 @@ def _solve(P: np.ndarray, Q: np.ndarray, R: np.ndarray, near: np.ndarray) -> tup
 
 
 def _next(table: np.ndarray, h: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the range of x behind a cell for several x (m,) before it, and the row of the lower end of the range."""
+    """Return the feasible range of x after a cell for several x (m,) before it, and the row of its upper end."""
     A, B, C, D = (table[:, i : i + 1] for i in range(4))
     low, high = _solve(A / h + B, np.broadcast_to(C, (len(A), len(x))), D - A * x / h, np.sqrt(x))
-    is_own = A == 0.0  # held at the nodes
+    is_own = A == 0.0  # imposed at the nodes
     low = np.where(is_own | (low <= 0.0), 0.0, 2.0 * low**2 - x)
     high = np.where(is_own, LARGE, np.where(high < 0.0, -1.0, np.minimum(2.0 * np.maximum(high, 0.0) ** 2 - x, LARGE)))
     return np.max(low, axis=0), np.min(high, axis=0), np.argmin(high, axis=0)
@@ -146,7 +147,7 @@ def _next(table: np.ndarray, h: float, x: np.ndarray) -> tuple[np.ndarray, np.nd
 def _backward(
     rows: LimitRows, path: Path, s: np.ndarray, middle: np.ndarray, nodes: np.ndarray, end: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return least and largest x at each node from which the end can be reached."""
+    """Return the smallest and largest x at each node from which the end can be reached."""
     n = len(s)
     low, high = np.zeros(n), np.zeros(n)
     target = nodes[-1] if end is None else end**2
@@ -164,14 +165,14 @@ def _backward(
 
 
 def _set(table: np.ndarray, h: float, low: float, high: float, cap: float) -> tuple[float, float] | None:
-    """Return the interval of x before a cell from which [low, high] behind it can be reached."""
-    push = np.abs(table[:, 3]) / np.maximum(np.abs(table[:, 0]), 1e-30)
-    size = high + 2.0 * h * float(np.min(push))  # as large as the cell's own accelerations make it
+    """Return the interval of x before a cell from which [low, high] after it can be reached."""
+    acceleration = np.abs(table[:, 3]) / np.maximum(np.abs(table[:, 0]), 1e-30)
+    size = high + 2.0 * h * float(np.min(acceleration))  # scale set by the accelerations in the cell
 
     def is_good(x: np.ndarray) -> np.ndarray:
         a, b, _ = _next(table, h, x)
-        room = 1e-12 * size
-        return (np.maximum(a, low) <= np.minimum(b, high) + room) & (x <= cap)
+        slack = 1e-12 * size
+        return (np.maximum(a, low) <= np.minimum(b, high) + slack) & (x <= cap)
 
     x = np.concatenate([[0.0], size * np.geomspace(1e-6, 1e6, 60), [cap]])
     x = np.sort(x[x <= cap])
@@ -190,7 +191,7 @@ def _edge(is_good: Any, inside: float, outside: float) -> float:
         if inside == outside:
             break
         x = np.linspace(inside, outside, 60)
-        k = int(np.argmin(is_good(x))) or len(x)  # first bad one
+        k = int(np.argmin(is_good(x))) or len(x)  # first inadmissible value
         inside, outside = x[k - 1], x[min(k, len(x) - 1)]
     return float(inside)
 
@@ -203,14 +204,14 @@ def _forward(
     sets: tuple[np.ndarray, np.ndarray],
     begin: float | None,
 ) -> np.ndarray:
-    """Return the highest x at every node."""
+    """Return the largest reachable x at every node."""
     low, high = sets
     x = np.zeros(len(s))
     x[0] = high[0] if begin is None else begin**2
     if not low[0] * (1.0 - 1e-9) <= x[0] <= high[0] * (1.0 + 1e-9):
         raise SolverError(
-            f"path '{path.name}': the initial speed s_dot = {np.sqrt(x[0]):.6g} is not one of those from which the end can be "
-            f"reached, {np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_reason(rows, s, middle, low, x[0])}"
+            f"path '{path.name}': the initial speed s_dot = {np.sqrt(x[0]):.6g} lies outside the range from which the end can "
+            f"be reached, {np.sqrt(low[0]):.6g} to {np.sqrt(high[0]):.6g}{_reason(rows, s, middle, low, x[0])}"
         )
     for k in range(len(s) - 1):
         _, top, row = _next(middle[k], s[k + 1] - s[k], x[k : k + 1])
@@ -224,20 +225,20 @@ def _forward(
 
 
 def _reason(rows: LimitRows, s: np.ndarray, middle: np.ndarray, low: np.ndarray, x0: float) -> str:
-    """Return a sentence that says where speed is needed to pass a load."""
+    """Describe where a minimum speed is required to pass a load."""
     if x0 >= low[0]:
         return ""
     k = int(np.argmin(np.where(low > 0.0, low, np.inf)[:-1]))
     row = _next(middle[k], s[k + 1] - s[k], low[k : k + 1])[2]
-    return f" (speed is needed from s = 0 to s = {s[k]:.6g}, {rows.names[int(row[0])]})"
+    return f" (a minimum speed is required from s = 0 to s = {s[k]:.6g}, {rows.names[int(row[0])]})"
 
 
 def _law(s: np.ndarray, x: np.ndarray, piece: np.ndarray, middle: np.ndarray) -> Law:
-    """Return the time law with arcs by what is nearest to its limit in each cell; a cell in which it switches becomes two."""
+    """Return the time law with arcs from the row nearest to its limit in each cell; a cell with a switch is split."""
     u, mean = 0.5 * np.diff(x) / np.diff(s), 0.5 * (x[:-1] + x[1:])
     terms = np.einsum("nmk,nk->nm", middle, np.stack([u, mean, np.sqrt(mean), np.ones(len(u))], axis=1))
     row, centre = np.argmax(terms, axis=1), 0.5 * (s[:-1] + s[1:])
-    for k in np.flatnonzero(np.max(terms, axis=1) < -1e-3)[::-1]:  # no row is met: a switch from one to another
+    for k in np.flatnonzero(np.max(terms, axis=1) < -1e-3)[::-1]:  # no row is active: a switch between two
         if not 0 < k < len(u) - 1 or not u[k - 1] > u[k] > u[k + 1]:
             continue
         part = (x[k + 1] - x[k] - 2.0 * u[k + 1] * (s[k + 1] - s[k])) / (2.0 * (u[k - 1] - u[k + 1]))
@@ -247,7 +248,7 @@ def _law(s: np.ndarray, x: np.ndarray, piece: np.ndarray, middle: np.ndarray) ->
     speed = np.sqrt(np.maximum(x, 0.0))
     total = speed[:-1] + speed[1:]
     if np.any(total <= 0.0):
-        raise SolverError(f"the motion stands still at s = {s[int(np.argmin(total))]:.6g}")
+        raise SolverError(f"the motion comes to rest at s = {s[int(np.argmin(total))]:.6g}")
     kind = np.where(np.diff(x) >= 0.0, 1, -1)
     kind, row = smooth_labels(kind, row)
     change = np.diff(row) != 0

@@ -1,6 +1,7 @@
-"""The kernels of the phase plane, native and in Python.
+"""The kernels of the phase plane: a reference implementation in Python, and the compiled library.
 
-Both take the same steps in the same order; the Python form checks the native one and serves machines without a compiler.
+Both take the same steps in the same order. The Python form verifies the native one and replaces it without a
+compiler.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ HUGE = 1e150
 
 
 def interval(P: float, Q: float, R: float, y0: float) -> tuple[float, float]:
-    """Return where ``P y^2 + Q y + R <= 0`` near y0, y not negative; empty if the first is above the second."""
+    """Return the interval (low, high) of y >= 0 near y0 with ``P y^2 + Q y + R <= 0``; empty if low > high."""
     if P == 0.0 or abs(P) * HUGE <= abs(Q):
         if Q > 0.0:
             return 0.0, -R / Q
@@ -43,7 +44,7 @@ def interval(P: float, Q: float, R: float, y0: float) -> tuple[float, float]:
 
 
 def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return smallest and largest feasible speed at each point of rows (n, m, 4), and the pairs of rows that bound them."""
+    """Return the smallest and largest feasible speed at points with rows (n, m, 4), and the active pairs."""
     n, m = rows.shape[:2]
     low, high = np.zeros(n), np.full(n, HUGE)
     pair_low, pair_high = np.full((n, 2), -1, dtype=np.int32), np.full((n, 2), -1, dtype=np.int32)
@@ -65,14 +66,14 @@ def limit_curve(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 
 
 def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float) -> tuple[float, float, int, int]:
-    """Return the range of the next x after a step of length h from x0, and the rows that bound it."""
+    """Return the feasible range of x after a step of length h from x0, and its active rows."""
     y0 = math.sqrt(max(x0, 0.0))
     low, high, row_low, row_high = 0.0, HUGE, -1, -1
     for i, (c, e) in enumerate(zip(middle, end, strict=True)):
         if c[0] == 0.0 and e[0] == 0.0:
             continue
-        slope = c[1] + (0.5 * c[2] / y0 if y0 > 0.0 else 0.0)
-        if abs(c[0]) > 2.0 * abs(h * slope):
+        derivative = c[1] + (0.5 * c[2] / y0 if y0 > 0.0 else 0.0)
+        if abs(c[0]) > 2.0 * abs(h * derivative):
             lo, hi = interval(c[0] / h + c[1], c[2], c[3] - c[0] * x0 / h, y0)
             lo = 2.0 * lo * lo - x0 if lo > 0.0 else 0.0
             hi = -1.0 if hi < 0.0 else (HUGE if hi >= HUGE else 2.0 * hi * hi - x0)
@@ -90,7 +91,7 @@ def step(middle: list[list[float]], end: list[list[float]], h: float, x0: float)
 def check(
     s: np.ndarray, node: np.ndarray, middle: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return ranges of x at the end of each step of a given profile, and the rows that bound them."""
+    """Return the feasible ranges of x at the end of each step of a given profile, and their active rows."""
     n = len(s) - 1
     low, high = np.zeros(n), np.full(n, HUGE)
     row_low, row_high = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
@@ -116,7 +117,7 @@ def integrate(
 ) -> tuple[int, int, int]:
     """Integrate the curve of largest speed through a point (see phase_plane.c).
 
-    Returns the last node, the reason of the stop and its row.
+    Return the last node, the cause of the stop and the row responsible.
     """
     k = start
     x[k], free[k], row[k] = x0, x0, -1

@@ -1,6 +1,7 @@
-"""A folder that is either complete or not there: it is filled under another name and renamed into place at the end.
+"""Atomic output folders: a folder is written under another name and renamed into place when it is complete.
 
-A folder that cannot be renamed is filled in place, file by file, with a record that says so until it is complete.
+A folder that cannot be renamed is written in place, file by file; until it is complete, its record marks it
+as incomplete.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["JOURNAL", "RECORD", "check_replaceable", "complete_folder", "file_ha
 
 RECORD = "provenance.json"  #: lists every other file of a result folder with its sha256
 JOURNAL = "points.jsonl"  #: finished points of a sweep that is not complete yet (`cli.points`)
-BETWEEN = ".record.between"  # the record while files are replaced one by one
+BETWEEN = ".record.between"  # temporary record while files are replaced one by one
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
@@ -37,30 +38,30 @@ def check_replaceable(folder: Path) -> None:
     Raises
     ------
     ModelError
-        If `folder` is a file or a link or the current folder, holds a file that its record does not list, or lies where
-        nothing can be written.
+        If `folder` is a file, a link or the current folder, contains a file that its record does not list, or
+        is not writable.
     """
     place = next((parent for parent in Path(os.path.abspath(folder)).parents if parent.exists()), None)
     if place is None:
-        raise ModelError(f"output '{folder}': it is the top of the file system; name a folder in it, such as --out out")
+        raise ModelError(f"output '{folder}': it is the root of the file system; name a folder, such as --out out")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise ModelError(f"output '{folder}': it is not a folder; choose another name for --out")
     place = _staging_place(Path(os.path.abspath(folder))) if folder.exists() else place
     if not place.is_dir() or not _is_writable(place):
-        raise ModelError(f"output '{folder}': nothing can be written in '{place}'; choose another folder for --out")
+        raise ModelError(f"output '{folder}': '{place}' is not writable; choose another folder for --out")
     if not folder.exists():
         return
     if folder.resolve() == Path.cwd():
         raise ModelError(f"output '{folder}': it is the current folder; name a folder in it, such as --out out")
     known = _recorded(folder) | {RECORD, JOURNAL}
-    for top, folders, names in os.walk(folder):  # stops at the first unknown file, so a large folder takes no time
+    for top, folders, names in os.walk(folder):  # stops at the first unknown file
         if Path(top) == folder:
             folders[:] = [name for name in folders if not is_leftover(name, folder.absolute().name)]
         for name in names:
             file = (Path(top) / name).relative_to(folder).as_posix()
             if file not in known:
                 raise ModelError(
-                    f"output '{folder}': it holds '{file}', which is not part of an earlier result; "
+                    f"output '{folder}': it contains '{file}', which is not part of an earlier result; "
                     "choose an empty or new folder for --out"
                 )
 
@@ -69,8 +70,9 @@ def check_replaceable(folder: Path) -> None:
 def complete_folder(folder: Path) -> Iterator[Path]:
     """Provide a temporary folder to write into; on success it replaces `folder`, otherwise it is removed.
 
-    An earlier result in `folder` stays until the new one is complete. Leftovers of killed runs are removed. A folder
-    that cannot be renamed (a mount point) is filled file by file instead, its record last; see `_fill`.
+    An earlier result in `folder` remains until the new one is complete. Leftovers of killed runs are removed.
+    A folder that cannot be renamed (a mount point) is written file by file instead, its record last; see
+    `_fill`.
     """
     folder = Path(os.path.abspath(folder))
     check_replaceable(folder)
@@ -107,7 +109,7 @@ def _staging_place(folder: Path) -> Path:
 
 
 def _exchange(work: Path, folder: Path) -> bool:
-    """Replace `folder` by `work`; return False if `folder` is there and cannot be renamed."""
+    """Replace `folder` by `work`; return False if `folder` exists and cannot be renamed."""
     if not folder.exists():
         work.rename(folder)
         return True
@@ -126,10 +128,11 @@ def _exchange(work: Path, folder: Path) -> bool:
 
 
 def _fill(work: Path, folder: Path) -> None:
-    """Replace the files of `folder` by those of `work`, each at once.
+    """Replace the files of `folder` by those of `work`, each atomically.
 
-    While this goes on, the record lists the old files and the new ones: if it is cut short, the folder is still known as ours
-    and the next run replaces it, and its hashes show that it is not complete. The new record comes last.
+    Meanwhile the record lists the old and the new files. After an interruption the folder is therefore still
+    recognised as a result, so that the next run replaces it, and its hashes show that it is incomplete. The
+    new record is written last.
     """
     new = {path.relative_to(work).as_posix() for path in work.rglob("*") if path.is_file()}
     old = _recorded(folder) | {JOURNAL}
@@ -149,7 +152,7 @@ def _fill(work: Path, folder: Path) -> None:
 
 
 def _move(file: Path, target: Path) -> None:
-    """Replace `target` at once, also if it lies on another disk."""
+    """Replace `target` atomically, even on another disk."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         file.replace(target)

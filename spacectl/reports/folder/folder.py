@@ -1,4 +1,4 @@
-"""Write the folder of a study's run: metrics, parameters, data, figures, page and provenance, complete or not at all."""
+"""Write the folder of a study's run atomically: metrics, parameters, data, figures, page and provenance."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def write_study_folder(
     """Write all results of a run into a folder.
 
     ``metrics.json`` (one flat object), ``parameters.json``, ``result.nc`` (one group for each simulation),
-    ``figures/<name>.png``, ``.svg`` and ``.pdf``, ``report.html``, ``report.json.gz`` (what the page shows, to draw it
-    again) and ``provenance.json`` (versions, and the sha256 of every other file). The folder appears when all of it
-    is written; an earlier result is replaced only then.
+    ``figures/<name>.png``, ``.svg`` and ``.pdf``, ``report.html``, ``report.json.gz`` (contents of the page,
+    to render it again) and ``provenance.json`` (versions, and the SHA-256 of every other file). The folder
+    appears, and replaces an earlier result, when it is complete.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def write_study_folder(
     record : StudyRecord
         Question, parameters, warnings and provenance.
     tables : mapping of str to str, optional
-        More files of text, by name.
+        Additional text files, by name.
 
     Returns
     -------
@@ -93,18 +93,18 @@ def write_study_folder(
 
 
 def write_document(path: Path, document: Mapping[str, Any]) -> None:
-    """Keep what a page shows."""
+    """Write the contents of a page."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     write_text(path, gzip.compress(text.encode("utf-8"), mtime=0))
 
 
 def read_document(folder: Path) -> dict[str, Any]:
-    """Read the content of the page of a result folder.
+    """Read the contents of the page of a result folder.
 
     Raises
     ------
     ModelError
-        If the folder holds no result that this version can draw.
+        If the folder contains no result that this version can render.
     """
     try:
         document = json.loads(gzip.decompress(regular_file(folder / DOCUMENT).read_bytes()))
@@ -124,9 +124,10 @@ def read_document(folder: Path) -> dict[str, Any]:
 
 
 def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> dict[str, Any]:
-    """Draw the page of a result folder again, with more requirements if given; returns what it shows.
+    """Render the page of a result folder again, with additional requirements if given; return its contents.
 
-    Each file is replaced at once, the record of the folder last, so that an interruption leaves a whole page.
+    Each file is replaced atomically, the record of the folder last, so that an interruption leaves a complete
+    page.
     """
     document = read_document(folder)
     asked = [dataclasses.asdict(item) for item in requirements]
@@ -141,9 +142,7 @@ def rebuild_report(folder: Path, requirements: Iterable[Requirement] = ()) -> di
     write_text(folder / PAGE, render_page(document))
     write_document(folder / DOCUMENT, document)
     drawn = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGE, DOCUMENT)}
-    _write_json(
-        folder / RECORD, {**record, "files": {**files, **drawn}}
-    )  # others keep the hashes they were written with
+    _write_json(folder / RECORD, {**record, "files": {**files, **drawn}})  # hashes of other files do not change
     return document
 
 
@@ -167,7 +166,7 @@ def _write_simulations(path: Path, simulations: Mapping[str, Any]) -> None:
 
 
 def _attribute(value: Any) -> Any:
-    """Return an attribute as netCDF can hold it: numbers, lists of numbers and text as they are, anything else as JSON."""
+    """Convert an attribute for netCDF: numbers, lists of numbers and text unchanged, all else as JSON."""
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, str) or (items and all(type(item) in (int, float) for item in items)):
         return value

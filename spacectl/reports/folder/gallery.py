@@ -1,6 +1,6 @@
-"""The gallery: one page of all studies, each with its question, a figure, its verdicts, and published results beside ours.
+"""The gallery: a page of all studies with questions, figures, verdicts and published results beside ours.
 
-It reads result folders; nothing is computed.
+It is made from result folders, without computing anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["INDEX", "MARK", "GalleryEntry", "check_index", "write_gallery"]
 
 INDEX = "index.html"
 MARK = '<meta name="generator" content="spacectl gallery">'  #: a later run replaces only pages with this mark
-PANELS = 2  # of a figure on a card; more would be too small to read
+PANELS = 2  # largest number of panels of a figure on a card
 WORDS = (*VERDICTS, "")
 
 
@@ -36,9 +36,9 @@ class GalleryEntry:
     name, question : str
         Of the study.
     state : {"done", "kept", "failed", "waiting"}
-        Whether it ran now, was there before, failed, or has not run yet.
+        Whether it ran now, ran before, failed, or has not run yet.
     error : str
-        Why it failed, in one line.
+        Reason for the failure, in one line.
     """
 
     name: str
@@ -48,7 +48,7 @@ class GalleryEntry:
 
 
 def write_gallery(folder: Path, entries: Sequence[GalleryEntry], *, is_quick: bool) -> Path:
-    """Write ``index.html`` in a folder that holds a result folder for each study that ran.
+    """Write ``index.html`` in a folder that contains a result folder for each completed study.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Remove leftovers of killed runs beside an output: ``.NAME.<machine>-<process>.<random>.part``.
 
-Only such names are touched, and only when the process that made them is gone from this machine or they are a day old.
+Only such names are removed, and only if their process no longer exists on this machine or they are a day old.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 __all__ = ["is_leftover", "process_mark", "remove_leftovers"]
 
-OLD = 86400.0  # [s] writing a result takes seconds; nothing that is a day old is still being written
+OLD = 86400.0  # [s] age of abandoned files: writing a result takes seconds
 
 
 def process_mark() -> str:
@@ -24,7 +24,7 @@ def process_mark() -> str:
 
 
 def is_leftover(name: str, target: str) -> bool:
-    """Return whether a folder of this name holds what a run writes that ends in `target`."""
+    """Return whether a folder of this name is the temporary folder of a run that writes `target`."""
     return _shape(target).fullmatch(name) is not None
 
 
@@ -33,7 +33,7 @@ def _shape(target: str) -> re.Pattern[str]:
 
 
 def remove_leftovers(target: Path, place: Path | None = None) -> None:
-    """Remove the leftovers of runs that wrote to `target` in `place` (default: beside it); what cannot be removed stays."""
+    """Remove leftovers of runs that wrote to `target` in `place` (default: beside it), as far as possible."""
     shape = _shape(target.name)
     try:
         neighbours = list((place or target.parent).iterdir())
@@ -45,7 +45,7 @@ def remove_leftovers(target: Path, place: Path | None = None) -> None:
             continue
         try:
             is_old = time.time() - path.stat().st_mtime > OLD
-            if not is_old and not (mark[1] == _machine() and _is_gone(int(mark[2]))):
+            if not is_old and not (mark[1] == _machine() and _has_ended(int(mark[2]))):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -59,9 +59,9 @@ def _machine() -> str:
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
-def _is_gone(process: int) -> bool:
+def _has_ended(process: int) -> bool:
     if os.name != "posix":
-        return False  # elsewhere signal 0 is not harmless; age decides
+        return False  # signal 0 is harmless on POSIX only; elsewhere age decides
     try:
         os.kill(process, 0)
     except ProcessLookupError:

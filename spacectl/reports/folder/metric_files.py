@@ -1,7 +1,8 @@
 """Metrics of many studies in one JSON file, and the comparison of two such files.
 
-`spacectl metrics` writes them. The comparison answers "are all results as before?" after a change of the code: values
-count as equal if they are shown with the same digits, and rounding-size values (below `NOISE`) are compared by size.
+`spacectl metrics` writes them. The comparison shows whether a change of the code changes results: values
+count as equal if they are displayed with the same digits, and values of rounding size (below `NOISE`) are
+compared by magnitude.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from spacectl.reports.units import NOISE, format_value
 
 __all__ = ["FORMS", "MetricChange", "compare_metrics", "read_metrics", "write_metrics"]
 
-FORMS = ("quick", "full")  #: the short and the whole form of a study
+FORMS = ("quick", "full")  #: short and full form of a study
 KIND = "spacectl metrics 1"
 
 
@@ -31,9 +32,9 @@ class MetricChange:
     Parameters
     ----------
     study, form, name : str
-        Where it stands; `name` is ``"error"`` for a study that failed in one of the files.
+        Its study, form and name; `name` is ``"error"`` for a study that failed in one of the files.
     before, after : Any
-        Its values; None where the file does not have it.
+        Its values; None if the file does not have it.
     kind : {"changed", "noise", "new", "gone"}
         ``"noise"``: both values are of rounding size.
     """
@@ -58,7 +59,7 @@ class MetricChange:
 
 
 def write_metrics(file: Path, studies: Mapping[str, Any]) -> None:
-    """Write the metrics of `studies`; the file is replaced as a whole, so an interruption leaves the former one."""
+    """Write the metrics of `studies`, replacing the file atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     aside = file.with_name(f".{file.name}.{os.getpid()}")
     text = json.dumps({"kind": KIND, "studies": studies}, indent=1, ensure_ascii=False, allow_nan=False)
@@ -67,12 +68,12 @@ def write_metrics(file: Path, studies: Mapping[str, Any]) -> None:
 
 
 def read_metrics(file: Path) -> dict[str, Any]:
-    """Read what `write_metrics` wrote: ``{study: {form: {"metrics": ..., ...}}}``.
+    """Read a file of `write_metrics`: ``{study: {form: {"metrics": ..., ...}}}``.
 
     Raises
     ------
     ModelError
-        If the file is missing or something else.
+        If the file is missing or not a file of metrics.
     """
     try:
         data = json.loads(regular_file(file).read_text(encoding="utf-8"))
@@ -86,9 +87,10 @@ def read_metrics(file: Path) -> dict[str, Any]:
 
 
 def compare_metrics(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MetricChange, ...]:
-    """List what differs between two sets of metrics, in the form that `read_metrics` returns.
+    """List the differences of two sets of metrics, in the form that `read_metrics` returns.
 
-    Studies and forms that one of the sets does not hold are left out: a subset can be compared with the whole.
+    Studies and forms that one of the sets lacks are ignored, so that a subset can be compared with the full
+    set.
     """
     return tuple(_changes(before, after))
 
@@ -112,7 +114,7 @@ def _values(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> str:
-    """Return how a metric differs; "" if it does not."""
+    """Return the kind of difference of a metric; "" if there is none."""
     if name not in old or name not in new:
         return "new" if name in new else "gone"
     pair = (old[name], new[name])

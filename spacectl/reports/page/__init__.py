@@ -1,1 +1,1 @@
-"""The report: one HTML file that holds everything it shows."""
+"""The report: one self-contained HTML file."""

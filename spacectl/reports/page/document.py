@@ -1,8 +1,9 @@
-"""All contents of a report as one JSON object, and the scripts that a page carries.
+"""Contents of a report as one JSON object, and the embedded scripts of a page.
 
-`page` turns the object into HTML; `folder` keeps it beside the results, so that `spacectl report` can draw the page again. The
-scripts come compressed from the installed packages plotly and k3d; nothing is loaded from a network. The font addresses in
-the style sheet of k3d are removed (the fonts themselves are inside), so that a page requests nothing.
+`page` renders the object as HTML; `folder` stores it beside the results, so that `spacectl report` can render
+the page again. The scripts come from the installed packages plotly and k3d, compressed; nothing is loaded
+from a network. The font addresses in the style sheet of k3d are removed (the fonts are embedded), so that a
+page makes no requests.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ __all__ = [
     "plotly_source",
 ]
 
-FORMAT = 3  #: of the document; a page is drawn again only from this one
+FORMAT = 3  #: of the document; a page is only rendered again from this format
 
-REPLAYS = 6  # simulations that can be played
-TABLE_NUMBERS = 150_000  # of all histories in the page; result.nc has all
+REPLAYS = 6  # largest number of replays
+TABLE_NUMBERS = 150_000  # values of all histories in the page; result.nc has all
 _log = logging.getLogger(__name__)
 
 
@@ -72,7 +73,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
     record : StudyRecord
         Question, parameters, requirements, warnings, provenance.
     figures : tuple of Figure
-        To show; default: those of the result with those of its plans.
+        Figures to show; default: those of the result and of its plans.
     """
     shown = figures or result.figures
     has_plane = any("phase_plane" in figure.name for figure in shown)  # the study draws it, with its limit curves
@@ -121,7 +122,7 @@ def build_document(result: StudyResult, record: StudyRecord, figures: tuple[Figu
 
 
 def own_figures(result: StudyResult, has_names: bool) -> tuple[Figure, ...]:
-    """Return what simulations draw by themselves, for a result that brings no figures."""
+    """Return the default figures of simulations, for a result without figures."""
     return tuple(
         dataclasses.replace(figure, title=f"{name}: {figure.title.lower()}") if has_names else figure
         for name, simulation in result.simulations.items()
@@ -148,7 +149,7 @@ def _panel(panel: ReportPanel, result: StudyResult) -> dict[str, Any]:
 
 
 def _equations(result: StudyResult) -> dict[str, Any]:
-    """Return equations given, or those of the simulations, each once."""
+    """Return the equations of the result, or those of the simulations, each once."""
     if result.equations:
         return dict(result.equations)
     found: dict[str, Any] = {}
@@ -162,7 +163,7 @@ def _equations(result: StudyResult) -> dict[str, Any]:
 
 
 def _laws(result: StudyResult) -> dict[str, Any]:
-    """Return laws of the simulations, each once."""
+    """Return the laws of the simulations, each once."""
     found: dict[str, Any] = {}
     seen = set()
     for simulation in result.simulations.values():
@@ -174,7 +175,7 @@ def _laws(result: StudyResult) -> dict[str, Any]:
 
 
 def _models(systems: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return drawings that differ; studies often fly variants of one system."""
+    """Return the distinct drawings; studies often simulate variants of one system."""
     found: dict[str, dict[str, Any]] = {}
     for system in systems.values():
         drawing = draw_model(system)
@@ -199,9 +200,9 @@ def _replays(result: StudyResult) -> list[dict[str, Any]]:
 
 
 def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return each simulation as the text of a table (CSV), thinned out where all of them would be too much for a page.
+    """Return each simulation as the text of a table (CSV), thinned out if the page would become too large.
 
-    A batch has two: its histories, run by run, and one row a run.
+    A batch has two tables: its histories, run by run, and one row per run.
     """
     sizes = [sum(int(item.size) for item in _tables(simulation)) for simulation in simulations.values()]
     step = max(1, int(np.ceil(sum(sizes) / TABLE_NUMBERS)))
@@ -218,7 +219,7 @@ def _histories(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _history_columns(data: Any, rows: np.ndarray) -> tuple[list[str], list[np.ndarray]]:
-    """Return titles and columns of the histories at these rows of time; those of a batch below each other, run by run."""
+    """Return titles and columns of the histories at these time rows; the runs of a batch are concatenated."""
     t = np.asarray(data["time"].values, dtype=float)[rows]
     runs = data["run"].values if is_batch(data) else None
     titles, columns = ["time [s]"], [t if runs is None else np.tile(t, len(runs))]
@@ -272,12 +273,12 @@ OWN = ("decode.js", "plots.js", "replay.js", "page.js")
 
 
 def compressed(data: bytes) -> str:
-    """Return gzip and base64; the page's script undoes it. Equal data gives equal text."""
+    """Compress with gzip and encode as base64, for decode.js; equal data gives equal text."""
     return base64.b64encode(gzip.compress(data, compresslevel=9, mtime=0)).decode("ascii")
 
 
 def compressed_json(data: Any) -> str:
-    """Return JSON data in the same form."""
+    """Return JSON data, compressed in the same way."""
     return compressed(json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 
@@ -295,7 +296,7 @@ def k3d_source() -> str:
 
 
 def own_script() -> str:
-    """Return the scripts of the page, one after the other."""
+    """Return the concatenated scripts of the page."""
     folder = Path(__file__).with_name("templates")
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in OWN)
 

@@ -14,13 +14,13 @@ from spacectl.reports.units import pretty_unit, shown_unit
 
 __all__ = ["figure_from_data", "figure_to_data"]
 
-POINTS = 3000  # of a curve, at most: more than a screen can show
+POINTS = 3000  # largest number of points of a curve: more than a screen can show
 PLAIN = ("y_label", "unit", "x_label", "x_unit", "title", "log_x", "log_y", "equal_axes")
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "markers": "solid"}
 
 
 def figure_to_data(figure: Figure) -> dict[str, Any]:
-    """Return names, looks and curves; a curve of very many points keeps its extremes."""
+    """Return names, styles and curves; a curve of very many points is thinned out but keeps its extremes."""
     panels = []
     for panel in figure.panels:
         units = [_units(panel.x_unit), _units(panel.unit)]
@@ -38,7 +38,7 @@ def figure_to_data(figure: Figure) -> dict[str, Any]:
 
 
 def figure_from_data(data: Mapping[str, Any]) -> Figure:
-    """Return the figure that `figure_to_data` described, with the points that were kept."""
+    """Return the figure that `figure_to_data` described, with the remaining points."""
     panels = []
     for panel in data["panels"]:
         lines = [
@@ -62,7 +62,7 @@ def _lines(panel: Panel) -> list[dict[str, Any]]:
     lines = []
     for line, (colour, dash) in zip(panel.lines, line_looks(panel.lines), strict=True):
         x, y = decimate(np.asarray(line.x, dtype=float), np.asarray(line.y, dtype=float), POINTS)
-        is_again = line.style == "solid" and dash != "-"  # a colour that returns
+        is_again = line.style == "solid" and dash != "-"  # a reused colour
         dashed = "longdashdot" if is_again else DASHES[line.style]
         look = {"label": line.label, "style": line.style, "dash": dashed, "colour": colour}
         lines.append({**look, "x": pack(x), "y": pack(y)})
@@ -82,7 +82,7 @@ def _band(band: Band, unit: str) -> dict[str, Any]:
 
 
 def _region(region: Region, panel: Panel) -> dict[str, Any]:
-    """Return the area, cut off well outside the curves so that single precision and the page can hold it."""
+    """Return the area, cut off well outside the curves so that single precision suffices."""
     values = np.concatenate([np.asarray(line.y, dtype=float) for line in panel.lines] or [np.zeros(1)])
     reach = 3.0 * max(float(np.ptp(values)), 1e-12)
     edges = [

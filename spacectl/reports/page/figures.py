@@ -1,7 +1,7 @@
 """Draw `core.figure.Figure` data with matplotlib, for papers and pages.
 
 Only the object interface is used (no global figure list), so drawing is safe in workers and without a screen.
-Angles appear in degrees; limits as shaded regions; colours stay apart for colour-blind readers.
+Angles appear in degrees, limits as shaded regions. Colours are distinguishable for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ STYLE: Any = {
 
 
 def draw_figure(figure: Figure, *, has_title: bool = True) -> Canvas:
-    """Draw panels below each other.
+    """Draw the panels of a figure, one below the other.
 
     Parameters
     ----------
     figure : Figure
-        What to draw, SI units.
+        Figure to draw, SI units.
     has_title : bool
         Whether the figure's title is part of the drawing (a page prints it itself).
 
@@ -88,7 +88,7 @@ def save_figure(figure: Figure, folder: str | Path, *, suffixes: Iterable[str] =
     Parameters
     ----------
     figure : Figure
-        What to draw, SI units.
+        Figure to draw, SI units.
     folder : path
         An existing folder.
     suffixes : iterable of str
@@ -166,7 +166,7 @@ def _draw_panel(axes: Axes, panel: Panel, is_last: bool) -> None:
 
 
 def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
-    """Return a constant without its rounding noise."""
+    """Widen the view of a constant, so that its rounding noise is not visible."""
     values = np.concatenate([factor * np.asarray(line.y)[np.isfinite(line.y)] for line in panel.lines] or [np.zeros(0)])
     size = float(np.max(np.abs(values), initial=0.0))
     if values.size and not panel.log_y and size > 0.0 and float(np.ptp(values)) < CONSTANT * size:
@@ -176,8 +176,8 @@ def _widen_constant(axes: Axes, panel: Panel, factor: float) -> None:
 def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
     """Return the colour and dash of each line.
 
-    One without a label continues the line before, if that has its style; a dashed or dotted ``"elbow reference"`` takes the
-    colour of a solid ``"elbow"``.
+    A line without a label continues the previous line of the same style. A dashed or dotted
+    ``"elbow reference"`` has the colour of a solid ``"elbow"``.
     """
     solid = {line.label: None for line in lines if line.style == "solid" and line.label}
     owners = [_owner(line, solid) for line in lines]
@@ -189,14 +189,14 @@ def line_looks(lines: tuple[Line, ...]) -> list[tuple[str, Any]]:
         colours.setdefault(keys[i], len(colours))
     looks = []
     for line, key in zip(lines, keys, strict=True):
-        again, k = divmod(colours[key], len(PALETTE))  # beyond the palette, colours return with another dash
+        again, k = divmod(colours[key], len(PALETTE))  # reuse colours with another dash
         dash = DASHES[line.style] if line.style != "solid" or again == 0 else (0, (6, 1.5, *(1, 1.5) * again))
         looks.append((PALETTE[k], dash))
     return looks
 
 
 def _owner(line: Line, solid: dict[str, None]) -> str:
-    """Return the label of the solid line that a line belongs to: its own, or for a dashed one that of which it is a variant."""
+    """Return the label of the solid line whose colour a line has: itself, or the line it varies."""
     if line.style == "solid":
         return line.label
     first_words = [label for label in solid if line.style != "markers" and line.label.startswith(label + " ")]
@@ -204,7 +204,7 @@ def _owner(line: Line, solid: dict[str, None]) -> str:
 
 
 def _draw_band(axes: Axes, panel: Panel, band: Band, factor: float) -> Patch:
-    """Shade the region outside the band, where the curves come near it."""
+    """Shade the region outside the band, if the curves come near it."""
     values = [factor * np.asarray(line.y) for line in panel.lines if line.y.size]
     low, high = factor * band.low, factor * band.high
     bottom, top = (float(min(v.min() for v in values)), float(max(v.max() for v in values))) if values else (low, high)
@@ -235,7 +235,7 @@ def _draw_region(axes: Axes, region: Region, factor: float, x_factor: float) -> 
 
 
 def _shaded() -> Patch:
-    """Return the sample of a shaded area in the legend."""
+    """Return the legend entry of a shaded area."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=SHADE, alpha=0.18)

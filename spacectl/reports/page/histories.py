@@ -14,8 +14,8 @@ from spacectl.core.figure import Figure, Line, Panel, Region
 
 __all__ = ["batch_figures", "is_batch", "run_columns", "simulation_figures"]
 
-SIGNALS = 12  # of one figure; the data have all
-RUNS = 6  # drawn one by one, if there are no more
+SIGNALS = 12  # largest number in one figure; the data have all
+RUNS = 6  # largest number of runs drawn one by one
 
 _FIGURES = (
     ("x", "state", "states", "States"),
@@ -25,14 +25,14 @@ _FIGURES = (
 
 
 def is_batch(data: Any) -> bool:
-    """Return whether a dataset holds many runs."""
+    """Return whether a dataset contains many runs."""
     return "run" in data.dims
 
 
 def batch_figures(data: Any) -> tuple[Figure, ...]:
     """Return each state, input and memory over time: its range and median over the runs, and the runs if they are few.
 
-    A run that ended early counts up to its end.
+    A run that ended early is included up to its end.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def batch_figures(data: Any) -> tuple[Figure, ...]:
 
 
 def _panel(t: np.ndarray, values: np.ndarray, name: str, unit: str) -> Panel | None:
-    """Return one signal; values have shape (n_runs, n_t)."""
+    """Return the panel of one signal; values have shape (n_runs, n_t)."""
     known = np.isfinite(values)
     kept = np.any(known, axis=0)
     if not kept.any():
@@ -73,7 +73,7 @@ def _panel(t: np.ndarray, values: np.ndarray, name: str, unit: str) -> Panel | N
 
 
 def run_columns(data: Any) -> tuple[list[str], list[Any]]:
-    """Return titles and columns of a table with one row a run: status, end, seed, counts, the state at the end."""
+    """Return titles and columns of a table with one row per run: status, end, seed, counts, final state."""
     titles, columns = ["run"], [data["run"].values]
     for name, item in data.data_vars.items():
         if item.dims == ("run",):
@@ -96,12 +96,12 @@ QUANTITIES = {
 
 
 def simulation_figures(simulation: Any) -> tuple[Figure, ...]:
-    """Return the figures of states, inputs, outputs and the law's memory, those that a simulation has.
+    """Return the figures of states, inputs, outputs and the law's memory that a simulation has.
 
     Parameters
     ----------
     simulation : Simulation
-        Anything with a ``dataset`` in the form that `simulate` or `simulate_many` gives.
+        Any object with a ``dataset`` in the form of those of `simulate` and `simulate_many`.
     """
     data = simulation.dataset
     if is_batch(data):
@@ -136,7 +136,7 @@ def _figure(data: Any, variable: str, name: str, title: str, commanded: str = ""
 
 
 def _share_out(group: list[int], names: list[str]) -> list[list[int]]:
-    """Return entries of one unit, panel by panel; those of one joint (``base.qw``, ``base.qx``, ...) stay together."""
+    """Divide entries of one unit among panels; keep those of one joint (``base.qw``, ...) together."""
     blocks: list[list[int]] = []
     for i in group:
         owner, dot, _ = names[i].rpartition(".")

@@ -1,6 +1,6 @@
-"""The drawing of a model: its tree of bodies with joints, masses, modes, inputs and tethers, laid out for an SVG.
+"""Drawing of a model: its tree of bodies with joints, masses, modes, inputs and tethers, laid out for an SVG.
 
-A chain runs straight down; where a body carries several others, they are indented.
+A chain runs straight down; several children of one body are indented.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from spacectl.reports.units import format_value, pretty_unit
 __all__ = ["draw_model"]
 
 ROW, COLUMN, LEFT, TOP = 46, 26, 18, 24  # [px]
-BOLD, THIN = 8.2, 6.6  # [px] mean width of a letter, with room to spare
-SHOWN = 60  # bodies; the rest is counted
+BOLD, THIN = 8.2, 6.6  # [px] mean width of a letter, with a margin
+SHOWN = 60  # bodies; others are only counted
 MODES = 4
 WORDS = {
     "Loop": "loop closed", "PointOnPlane": "point held on a plane", "NoRelativeRotation": "no relative rotation",
@@ -27,7 +27,7 @@ WORDS = {
 
 
 def draw_model(system: System) -> dict[str, Any]:
-    """Return rows of the drawing, with places, and sentences about the rest of the system.
+    """Return the rows of the drawing with their places, and sentences about other parts of the system.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def draw_model(system: System) -> dict[str, Any]:
 
 
 def _walk(system: System) -> list[tuple[Part, str, int]]:
-    """Return parts from the root outwards, each with its parent's name and its column."""
+    """Return the parts from the root outwards, each with its parent's name and its column."""
     children: dict[str, list[Part]] = {}
     names = {part.name for part in system.tree}
     for part in system.tree:
@@ -130,7 +130,7 @@ def _detail(part: Part, system: System) -> str:
 
 
 def _bodies(actuator: Actuator) -> set[str]:
-    """Return bodies on which an actuator acts, or that carry what it brings along."""
+    """Return the bodies on which an actuator acts, or that carry its parts."""
     places = [wrench.on for wrench in actuator.wrenches] + [place["on"] for _, place in actuator.parts()]
     return {on.split(".")[0] for on in places}
 

@@ -1,8 +1,9 @@
 """Write the report: one self-contained HTML file that opens without a network.
 
-`write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the data. All text
-goes through the template's escaping, data are carried as base64, and the page's policy lets only its own script run, so names
-from files cannot inject anything. Without scripts, and on paper, figures are drawings.
+`write_report` takes a `Simulation`, a `SimulationBatch` or a `StudyResult`; `folder` puts the page beside the
+data. All text is escaped by the template, data are encoded as base64, and the page's policy allows its own
+scripts only, so that names from files cannot inject anything. Without scripts, and in print, figures are
+drawings.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from spacectl.reports.units import format_value, pretty_powers
 
 __all__ = ["StudyRecord", "judge_document", "render_page", "template", "write_report", "write_text"]
 
-LARGE_DRAWING = 600_000  # [byte] beyond this a vector drawing is slower to open than a picture
+LARGE_DRAWING = 600_000  # [byte] larger vector drawings are slower to open than bitmaps
 
 
 def write_report(
@@ -110,12 +111,12 @@ def render_page(document: Mapping[str, Any]) -> str:
 
 
 def judge_document(document: Mapping[str, Any]) -> list[Verdict]:
-    """Return requirements of a document against its metrics."""
+    """Return the verdicts on a document's metrics by its requirements."""
     return [Requirement(**item).judge(document["metrics"]) for item in document["requirements"]]
 
 
 def write_text(path: Path, text: str | bytes) -> Path:
-    """Write a file at once: readers see the old one or the new one, never half of it.
+    """Write a file atomically: readers see either the old or the new file, never a part.
 
     Raises
     ------
@@ -139,7 +140,7 @@ def write_text(path: Path, text: str | bytes) -> Path:
 
 
 def template(name: str) -> jinja2.Template:
-    """Return one of the templates, with escaping on."""
+    """Return one of the templates, with escaping enabled."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
@@ -154,7 +155,7 @@ def template(name: str) -> jinja2.Template:
 
 
 def _shown(entry: Any) -> str:
-    """Return an entry of a panel's table: numbers as everywhere on the page."""
+    """Format an entry of a panel's table, numbers as elsewhere on the page."""
     is_number = isinstance(entry, (int, float)) and not isinstance(entry, bool)
     return format_value(entry) if is_number else "" if entry is None else str(entry)
 
@@ -175,7 +176,7 @@ def _title_of(target: Any) -> str:
 
 
 def _inline(figure: Figure) -> str:
-    """Return the drawing as a data address; inside an image no script can run."""
+    """Return the drawing as a data URL; no script can run inside an image."""
     drawing, kind = render_figure(figure, suffix="svg", has_title=False, is_transparent=True), "svg+xml"
     if len(drawing) > LARGE_DRAWING:
         drawing, kind = render_figure(figure, suffix="png", has_title=False, is_transparent=True, dpi=130), "png"

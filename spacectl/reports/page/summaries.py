@@ -19,8 +19,8 @@ from spacectl.reports.units import format_value, pretty_unit
 
 __all__ = ["describe_shapes", "equation_summary", "law_summary", "linear_summary", "plan_figures", "plan_summary"]
 
-NAMES = 24  # shown of a list of names
-COUNTED = 40  # bodies up to which operations are counted; beyond, the functions may not be built yet
+NAMES = 24  # largest number of names listed
+COUNTED = 40  # bodies up to which operations are counted; functions of larger systems may not be built yet
 POLES = 24
 GAINS = (12, 26)  # largest table of gains: inputs, states
 
@@ -36,7 +36,7 @@ def equation_summary(title: str, eom: EquationsOfMotion) -> dict[str, Any]:
         (f"outputs y ({eom.n_y})", _names(labels.y)),
         (f"constraint equations ({len(eom.constraint_rows)})", _shortened(list(eom.constraint_rows))),
         ("inputs that enforce constraints", _shortened(list(eom.constraint_inputs))),
-        ("parameters p", f"{len(eom.parameters)} numbers; structure {eom.structure_hash[:12]}"),
+        ("parameters p", f"{len(eom.parameters)} entries; structure {eom.structure_hash[:12]}"),
         ("operations of x_dot", _operations(eom)),
         *((f"shapes of {name}", text) for name, text in describe_shapes(eom.system).items()),
     ]
@@ -90,7 +90,7 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
     notes = [
         (str(key).replace("_", " "), format_value(value))
         for key, value in plan.notes.items()
-        if _is_short(value) and not (arcs and key == "phase_times")  # the table of arcs says it
+        if _is_short(value) and not (arcs and key == "phase_times")  # shown in the table of arcs
     ]
     switches = f"{len(plan.switch_times)} switch{'' if len(plan.switch_times) == 1 else 'es'}"
     message = "" if arcs and plan.outcome.is_success else plan.outcome.message
@@ -104,7 +104,7 @@ def plan_summary(title: str, plan: Plan) -> dict[str, Any]:
 
 
 def plan_figures(key: str, title: str, plan: Plan) -> list[Figure]:
-    """Return the phase plane of a plan along a path, and its inputs over time; `key` begins the names of files."""
+    """Return the phase plane of a plan along a path, and its inputs over time, with `key` as file prefix."""
     figures = []
     if isinstance(plan.notes.get("phase_plane"), PhasePlane):
         figures.append(draw_phase_plane(plan, name=f"{key}_phase_plane", title=f"{title}: phase plane"))
@@ -170,12 +170,12 @@ def _matrix(value: Any) -> np.ndarray | None:
 
 
 def _gains(law: Any, K: np.ndarray) -> dict[str, Any] | None:
-    """Return the gain matrix with names, if it is small enough to read."""
+    """Return the gain matrix with names, if it is small enough to show."""
     model = getattr(law, "model", None)
     names = list(model.x.names if model is not None else law.states.names)
     if K.ndim != 2 or K.shape[0] > GAINS[0] or K.shape[1] > GAINS[1] or len(names) != K.shape[1]:
         return None
-    floor = 1e-10 * float(np.max(np.abs(K), initial=0.0))  # below it rounding is left where a gain is zero
+    floor = 1e-10 * float(np.max(np.abs(K), initial=0.0))  # smaller entries are rounding errors of zero gains
     rows = [
         [name, *(format_value(float(f"{value:.4g}")) if abs(value) > floor else "0" for value in row)]
         for name, row in zip(law.inputs.names, K, strict=True)

@@ -26,7 +26,7 @@ __all__ = [
     "simulation_warnings",
 ]
 
-EVENTS_SHOWN = 40  # of each simulation; result files hold all
+EVENTS_SHOWN = 40  # of each simulation; result files have all
 #: Attributes of a simulation's dataset about its computation, in the order of the table.
 SETTINGS = ("system", "formulation", "law", "law_period", "method", "rtol", "atol", "content_hash")
 
@@ -72,10 +72,10 @@ def printed_rows(printed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for item in printed:
         shown = {key: format_value(item[key]) for key in ("printed", "ours")}
         numbers = [item[key] for key in ("printed", "ours")]
-        apart = ""
+        difference = ""
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in numbers) and numbers[0]:
-            apart = _apart(*numbers)
-        judged = {"apart": apart, "tolerance": _tolerance(item), "second": _second(item)}
+            difference = _difference(*numbers)
+        judged = {"apart": difference, "tolerance": _tolerance(item), "second": _second(item)}
         rows.append({**item, **shown, "unit": pretty_unit(item["unit"]), **judged})
     return rows
 
@@ -97,7 +97,7 @@ def _second(item: Mapping[str, Any]) -> str:
     return f"{shown} ({item['independent_by']})"
 
 
-def _apart(printed: float, ours: float) -> str:
+def _difference(printed: float, ours: float) -> str:
     """Return the difference of ours from the published value in per cent, or as a factor if it is large."""
     if ours == printed:
         return "0 %"
@@ -108,7 +108,7 @@ def _apart(printed: float, ours: float) -> str:
 
 
 def parameter_rows(parameters: Any, defaults: Any, units: Mapping[str, str]) -> list[Row]:
-    """Return one row for each field of the parameters; the remark of a changed one gives the study's own value."""
+    """Return one row for each field of the parameters, with the study's own value if it was changed."""
     if parameters is None:
         return []
     rows = []
@@ -167,7 +167,7 @@ def simulation_rows(simulations: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def simulation_warnings(simulations: Mapping[str, Any]) -> list[str]:
-    """Return sentences about simulations that were no success, and about inputs that were saturated over much of a run."""
+    """Return warnings about simulations without success, and about inputs saturated during much of a run."""
     entries = []
     for name, simulation in simulations.items():
         outcome = getattr(simulation, "outcome", None)
@@ -228,7 +228,7 @@ class StudyRecord:
     warnings : tuple of str
         Warnings that qualify the results.
     units : mapping of str to str
-        SI units of metrics and parameters, by name, as far as they are known.
+        SI units of metrics and parameters, by name, if known.
     requirements : tuple of Requirement
         Requirements of the user on the metrics.
     provenance : mapping

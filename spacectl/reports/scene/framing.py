@@ -1,4 +1,4 @@
-"""Where a replay is seen from: what must be in the picture, its size, the direction of view and the camera's place."""
+"""Camera of a replay: points to be in view, their extent, the direction of view and the position."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from spacectl.reports.scene.solids import Solid
 __all__ = ["WIDE", "find_camera", "find_cloud", "find_origin"]
 
 HALF_ANGLE = np.radians(30.0)  # of k3d's camera, up and down
-# width of the stage over its height: on a telephone, and beyond which a closer camera sees everything
+# width of the stage over its height: on a telephone, and beyond which a closer camera has everything in view
 WIDTH, WIDE = 1.3, 2.0
-# the path of a free system, or of one that is held or in orbit, over its size beyond which it is followed
+# path length over size beyond which the camera follows a free system, or one that is attached or in orbit
 NEAR, FAR = 1.5, 8.0
-LOOKS = 121  # times at which everything must be in the picture
+LOOKS = 121  # times at which everything must be in view
 OUTLINE = 12  # points of a flexible body
 THIN = 0.03  # depth over size up to which a motion counts as planar
 
 
 def find_origin(motion: Motion, solids: Mapping[str, Solid]) -> tuple[np.ndarray, str]:
-    """Return positions (n, 3) to be taken off, and the body they belong to: the root's, or the first's where all travel far."""
+    """Return the positions (n, 3) of the origin, and its body: the root, or the first if all travel far."""
     still, first = np.zeros((motion.t.size, 3)), next(iter(motion.p))
     near, far = (_extent(find_cloud(motion, origin, solids)) for origin in (motion.p[first], still))
     roots = motion.system.environment.root_names
@@ -40,7 +40,7 @@ def _extent(cloud: np.ndarray) -> float:
 
 
 def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
-    """Return points that must be in the picture, (times, k, 3): bodies with their size, what is flexible, lines."""
+    """Return the points to be in view, (times, k, 3): of bodies with their size, flexible bodies, lines."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     points = [line.points[rows, k] for line in find_lines(motion) for k in range(line.points.shape[1])]
     for part in motion.system.tree:
@@ -52,7 +52,7 @@ def find_cloud(motion: Motion, origin: np.ndarray, solids: Mapping[str, Solid]) 
 
 
 def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, Solid]) -> np.ndarray:
-    """Return corners of a body's own box, or points along what is flexible, in body axes: (times or 1, k, 3)."""
+    """Return corners of a body's box, or points along a flexible body, in body axes: (times or 1, k, 3)."""
     if part.name in solids:
         low, high = solids[part.name].vertices.min(axis=0), solids[part.name].vertices.max(axis=0)
         return np.array([[[a, b, c] for a in (low[0], high[0]) for b in (low[1], high[1]) for c in (low[2], high[2])]])
@@ -64,7 +64,7 @@ def _outline(motion: Motion, part: Part, rows: np.ndarray, solids: Mapping[str, 
 
 
 def find_camera(motion: Motion, cloud: np.ndarray, width: float = WIDTH) -> list[float]:
-    """Place, target and up of a camera that sees all of the cloud: nine numbers, as k3d takes them; `width` over height."""
+    """Return position, target and up of a camera with the cloud in view, for k3d; `width` over height."""
     away, up = _direction(motion, cloud)
     right = np.cross(up, away)
     right /= np.linalg.norm(right)
@@ -85,7 +85,7 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
     extent = np.ptp(np.stack(_centres(motion), axis=1), axis=(0, 1))
     thin = int(np.argmin(extent))
     spread = float(np.max(np.ptp(cloud, axis=(0, 1))))
-    # a body that only turns has no plane
+    # a body that only rotates has no plane
     is_planar = extent[thin] <= THIN * extent.max() and extent.max() > THIN * spread
     up = motion.system.environment.up
     if is_planar and abs(up[thin]) < 0.9:
@@ -99,6 +99,6 @@ def _direction(motion: Motion, cloud: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _centres(motion: Motion) -> list[np.ndarray]:
-    """Return what moves, without the size of bodies, seen from the first body: decides whether the motion is planar."""
+    """Return moving points relative to the first body, without the size of bodies, to find planar motion."""
     points = [item for each in find_skeleton(motion).values() for item in np.moveaxis(each, 1, 0)]
     return [point - points[0] + points[0][0] for point in points]

@@ -11,7 +11,7 @@ from spacectl.reports.scene.motion import Motion
 
 __all__ = ["Arrow", "LineTrack", "find_arrows", "find_lines"]
 
-FAINT = 1e-6  # peak over the largest of its kind up to which an input is rounding, not an arrow
+FAINT = 1e-6  # peak over the largest of its kind up to which an input is rounding and has no arrow
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class LineTrack:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An input: where it acts (n, 3) [m], its direction times its value (n, 3), and its unit."""
+    """An input: its point of action (n, 3) [m], its direction times its value (n, 3), and its unit."""
 
     name: str
     kind: str
@@ -57,7 +57,7 @@ def find_arrows(motion: Motion) -> list[Arrow]:
     for actuator in motion.system.actuators:
         name = actuator.input_name
         if name not in motion.u:
-            continue  # it keeps an artificial constraint
+            continue  # it maintains an artificial constraint
         n = {key: np.asarray(number.value) for key, number in actuator.numbers().items()}
         for effort in actuator.efforts():
             where = _where(motion, effort, n)
@@ -73,7 +73,7 @@ def find_arrows(motion: Motion) -> list[Arrow]:
 
 
 def _where(motion: Motion, effort: Effort, n: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the place and direction of an effort at unit input; None for a spread load and a joint without an axis."""
+    """Return place and direction of a unit effort; None for a distributed load or a joint without an axis."""
     if isinstance(effort, JointEffort):
         return _at_joint(motion, effort, n)
     if effort.is_spread:

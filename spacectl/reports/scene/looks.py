@@ -1,7 +1,7 @@
-"""How rigid bodies look: the shapes that a study gives; else bars between joints, and boxes of the same inertia.
+"""Appearance of rigid bodies: shapes given by a study; else bars between joints, boxes of the same inertia.
 
-A box of the same mass and inertia is often larger than the body's surroundings. It is made smaller until no joint
-and no neighbour is hidden inside it, so that a model looks right before anyone has given it shapes.
+A box of the same mass and inertia is often larger than the body's surroundings. It is reduced until no joint
+and no neighbour is hidden inside it, so that the default drawing of a model is plausible.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from spacectl.reports.scene.solids import Solid, box, merge, solid_of, strut
 
 __all__ = ["bent_points", "equal_box", "find_skeleton", "rigid_looks", "rigid_solid"]
 
-LOOKS = 9  # times at which neighbours are looked at
+LOOKS = 9  # times at which neighbours are examined
 THIN = 0.012  # least thickness over the size of the scene
 HUB = 0.06  # half the least size of a body that carries others, over the size of the scene
 SLENDER = 0.16  # width of a bar over its length, at most
-BENT = 0.6  # deflection over length that must be in the picture, at most
-CENTRE = 0.02  # distance of a joint from the centre of mass over the body's size up to which it lies in the middle
+BENT = 0.6  # largest deflection over length that must be in view
+CENTRE = 0.02  # distance from the centre of mass over the body's size up to which a joint is central
 ROD = 3.0  # length over width beyond which the box of the same inertia is a rod, which hides nothing
 OFF = 1.5  # widths of a bar beyond which a centre of mass gets a box of its own
 
 
 def rigid_looks(motion: Motion, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Solid]:
-    """Return the looks of all rigid bodies by name, in their own axes.
+    """Return the solids of all rigid bodies by name, in their own axes.
 
     Parameters
     ----------
     motion : Motion
-        Where everything is.
+        Placements of all bodies.
     shapes : mapping of str to Shape or several
-        What the study gives, by body.
+        Shapes given by the study, by body.
     """
     skeleton = find_skeleton(motion)
     points = np.concatenate(list(skeleton.values()), axis=1)
@@ -67,22 +67,22 @@ def rigid_solid(
     neighbours: np.ndarray | None = None,
     hub: float = 0.0,
 ) -> Solid:
-    """Return the looks of one rigid body in its own axes.
+    """Return the solid of one rigid body in its own axes.
 
     Parameters
     ----------
     part : Part
         The body and its joint.
     system : System
-        What it belongs to.
+        Its system.
     shapes : mapping of str to Shape or several
         What the study gives, by body.
     least : float
-        Thickness that can be seen [m].
+        Smallest visible thickness [m].
     neighbours : array (n, 3), optional
         Points of other bodies, in body axes [m], that the box must not hide.
     hub : float
-        Half the size to which a box is made smaller at most [m].
+        Half the smallest size of a box [m].
     """
     given = shapes.get(part.name)
     if given is not None:
@@ -94,7 +94,7 @@ def rigid_solid(
     own, carried = _ends(part, system)
     size, R = equal_box(body)
     reach = max((float(np.linalg.norm(end - com)) for end in (own, *carried) if end is not None), default=np.inf)
-    is_slender = ROD * float(np.sort(size)[1]) < float(size.max()) <= 2.4 * reach  # a rod that its joints belong to
+    is_slender = ROD * float(np.sort(size)[1]) < float(size.max()) <= 2.4 * reach  # a rod with its joints
     if own is not None and not is_slender and np.linalg.norm(com - own) > CENTRE * float(size.max()):
         bars = _bars(own, carried, float(np.sort(size)[1]), least)
         if bars and min(_distance(com, own, end) - OFF * width for end, width in bars) <= 0.0:  # a link
@@ -113,7 +113,7 @@ def rigid_solid(
 def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
     """Return the size (3,) [m] and axes (3, 3) of the uniform box with the body's mass and inertia."""
     moments, R = np.linalg.eigh(np.asarray(body.inertia))
-    per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # nothing to see of a body without mass
+    per_mass = 6.0 / body.mass if body.mass > 0.0 else 0.0  # a body without mass is not visible
     size = np.sqrt(np.maximum(per_mass * (moments.sum() - 2.0 * moments), 0.0))
     if np.linalg.det(R) < 0.0:
         R = R * np.array([1.0, 1.0, -1.0])
@@ -121,7 +121,7 @@ def equal_box(body: Mass) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
-    """Return the joints, centres of mass and ends of what is flexible, (times, k, 3) by body, at a few times."""
+    """Return joints, centres of mass and ends of flexible bodies, (times, k, 3) by body, at a few times."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     found = {}
     for part in motion.system.tree:
@@ -138,27 +138,27 @@ def find_skeleton(motion: Motion) -> dict[str, np.ndarray]:
 
 
 def bent_points(material: Any, kept: Any, eta: np.ndarray) -> np.ndarray:
-    """Return chosen points of a flexible body, (times, k, 3); what bends beyond any theory may leave the picture."""
+    """Return chosen points of a flexible body, (times, k, 3); limit deflections beyond the theory."""
     most = BENT * float(np.max(np.ptp(material.X, axis=0)))
     moved: np.ndarray = material.X[kept] + np.clip(deflection(material.Phi[kept], material.G[kept], eta), -most, most)
     return moved
 
 
 def _rigid_parts(system: System) -> list[tuple[Part, Mass]]:
-    """Return parts that are drawn as solids."""
+    """Return the parts that are drawn as solids."""
     solids = ((part, part.body.solid) for part in system.tree)
     return [(part, solid) for part, solid in solids if solid is not None]
 
 
 def _seen_by(motion: Motion, part: Part, skeleton: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """Return points of the others in the axes of a body."""
+    """Return the points of other bodies in the axes of a body."""
     rows = np.unique(np.linspace(0, motion.t.size - 1, LOOKS).astype(int))
     R, p = motion.R[part.name][rows], motion.p[part.name][rows]
     return [np.einsum("nji,nkj->nki", R, points - p[:, None]) for name, points in skeleton.items() if name != part.name]
 
 
 def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarray]]:
-    """Return where the body's own joint holds it (none for a free one), and where it carries others."""
+    """Return the point of the body's joint (None for a free body), and of the joints that it carries."""
     own = None if part.joint.is_free else np.asarray(part.child_at)
     carried = []
     for child in system.parts:
@@ -175,13 +175,13 @@ def _ends(part: Part, system: System) -> tuple[np.ndarray | None, list[np.ndarra
 
 
 def _frame_at(part: Part, frame: str) -> np.ndarray:
-    """Return the origin of a frame on a body, in body axes; a turned frame is taken as it stands."""
+    """Return the origin of a frame on a body, in body axes; the rotation of the frame is ignored."""
     found = [np.asarray(item.at) for item in part.body.frames if frame == f"{part.name}.{item.name}"]
     return found[0] if found else np.zeros(3)
 
 
 def _bars(own: np.ndarray, carried: list[np.ndarray], width: float, least: float) -> list[tuple[np.ndarray, float]]:
-    """Return ends and widths of bars from the own joint to those carried."""
+    """Return ends and widths of bars from the body's joint to those it carries."""
     found = []
     for end in carried:
         length = float(np.linalg.norm(end - own))
@@ -210,6 +210,6 @@ def _is_outside(size: np.ndarray, point: np.ndarray) -> bool:
 
 
 def _width(size: np.ndarray, a: np.ndarray, b: np.ndarray, least: float, is_slender: bool) -> float:
-    """Return the width of a strut from the box to a joint: that of a rod which it continues, else less than the box."""
+    """Return the width of a strut from the box to a joint: that of a rod, else less than the box."""
     middle = float(np.sort(size)[1])
     return middle if is_slender else max(min(0.35 * middle, SLENDER * float(np.linalg.norm(b - a))), 0.5 * least)

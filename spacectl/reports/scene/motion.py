@@ -1,6 +1,7 @@
-"""Where everything is during a simulation: placements of bodies, modal coordinates, points on frames that deform.
+"""Motion of a simulation: placements of bodies, modal coordinates, points on deforming frames.
 
-Reads a `Simulation` with its equations; nothing is integrated again. `scene` turns it into what a replay shows.
+The motion comes from a `Simulation` with its equations, without integrating again. `scene` makes a replay
+from it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Motion:
     Parameters
     ----------
     system : System
-        What moves, with the flexible bodies of the run's parameters.
+        The system, with the flexible bodies of the run's parameters.
     t : array (n,)
         Times [s].
     R, p : mapping of str to array (n, 3, 3), (n, 3)
@@ -85,7 +86,7 @@ def find_motion(simulation: Any, *, most: int, stretch: float = 1.0) -> Motion:
     most : int
         Number of times at most; first and last are among them.
     stretch : float
-        Factor on all modal coordinates, so that small deflections can be seen; what they carry moves along.
+        Factor on all modal coordinates, so that small deflections become visible; outboard bodies follow.
 
     Raises
     ------

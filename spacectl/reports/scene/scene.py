@@ -1,7 +1,7 @@
-"""The 3-D replay of a simulation as plain data: bodies, their motion, the view; and as a k3d scene.
+"""The 3-D replay of a simulation as plain data (bodies, their motion, the view) and as a k3d scene.
 
-`replay_of` reads a simulation; `page_replay` turns its result into a binary k3d scene and the data by which the script of
-the page moves it.
+`replay_of` reads a simulation; `page_replay` converts its result to a binary k3d scene and the data with
+which the page's script moves it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from spacectl.spatial.rotation import quaternions_from_rotations
 
 __all__ = ["page_replay", "replay_of"]
 
-FRAMES = 601  # at most
-NUMBERS = 120_000  # in all tracks of one replay, at most
-PARTS = 250  # beyond this a browser is slow
-SEEN = 0.01  # deflections below this part of a body's length are hard to see
-BEYOND = 0.5  # deflection over length beyond which no theory of second order holds, and the page says so
-SHOWN = 0.08  # to what part of its length stretched ones are shown
+FRAMES = 601  # largest number of frames
+NUMBERS = 120_000  # largest number of values in all tracks of one replay
+PARTS = 250  # largest number of parts: browsers become slow
+SEEN = 0.01  # deflection over length below which it is hard to see
+BEYOND = 0.5  # deflection over length beyond which second-order theory is invalid; the page reports it
+SHOWN = 0.08  # deflection over length to which smaller ones are magnified
 
 
 def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[Shape]]) -> dict[str, Any]:
-    """Return what a replay needs, as JSON data.
+    """Return a replay as JSON data.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def replay_of(name: str, simulation: Any, shapes: Mapping[str, Shape | Sequence[
     simulation : Simulation
         With its equations.
     shapes : mapping of str to Shape or several
-        Looks of bodies, by name.
+        Shapes of bodies, by name.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _skin(i: int, name: str, body: FlexibleBody, size: float) -> dict[str, Any]:
 
 
 def _stretch(motion: Motion, skins: Mapping[str, FlexibleBody]) -> float:
-    """Return the factor that makes small deflections visible; 1 where they are."""
+    """Return the factor that makes small deflections visible; 1 if they already are."""
     largest = max(_largest(motion, skins).values(), default=0.0)
     if not 0.0 < largest < SEEN:
         return 1.0
@@ -165,14 +165,14 @@ def _shifted(points: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
 
 
 LINE_SIDES = 5
-LARGE = 0.25  # width over the size of the scene beyond which a body is translucent, so that it hides nothing
+LARGE = 0.25  # width over the size of the scene beyond which a body is translucent
 COLOURS = (0x7A8794, 0x3F7FB5, 0x5FA8D3, 0x4C9F85, 0xB58AA5, 0x94A3B8)
 BEND, LINE, FORCE, TORQUE = 0xE08A1E, 0xC65A11, 0xC0392B, 0x8B5FD0
 AXES = (0xD55E00, 0x009E73, 0x0072B2)
 
 
 def page_replay(replay: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a replay for a page: corners go into k3d's snapshot, the rest stays JSON."""
+    """Return a replay for a page: vertices in k3d's snapshot, other data as JSON."""
     kept = {key: value for key, value in replay.items() if key not in ("rigid", "skins")}
     rigid = [{"body": item["body"], "name": item["name"]} for item in replay["rigid"]]
     skins = [{key: value for key, value in item.items() if key != "faces"} for item in replay["skins"]]

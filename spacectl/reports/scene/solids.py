@@ -1,6 +1,6 @@
-"""Triangles for the replay: primitives as corners and faces, and skins of flexible bodies that bend with their modes.
+"""Triangles for the replay: primitives as vertices and faces, and deforming skins of flexible bodies.
 
-`looks` draws the rigid bodies.
+`looks` makes the solids of rigid bodies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "tube_faces",
 ]
 
-ROUND = 20  # sides of what is round
+ROUND = 20  # sides of round solids
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def ellipsoid(size: np.ndarray) -> Solid:
 
 
 def ring(size: np.ndarray) -> Solid:
-    """Return a ring about z with the given outer diameters; it is as thick as it is high."""
+    """Return a ring about z with the given outer diameters; its thickness equals its height."""
     outer, sides = np.asarray(size, dtype=float), 8
     around, across = 2.0 * np.pi * np.arange(2 * ROUND) / (2 * ROUND), 2.0 * np.pi * np.arange(sides) / sides
     thick = 0.5 * outer[2]
@@ -128,7 +128,7 @@ def strut(a: np.ndarray, b: np.ndarray, width: float) -> Solid:
 
 
 def solid_of(shape: Shape) -> Solid:
-    """Return what a `Shape` describes, in body axes."""
+    """Return the solid that a `Shape` describes, in body axes."""
     size = np.asarray(shape.size)
     if shape.kind == "mesh":
         plain = Solid(np.asarray(shape.vertices) * size, np.asarray(shape.faces, dtype=int))
@@ -151,7 +151,7 @@ def tube_faces(stations: int, sides: int) -> np.ndarray:
 
 
 def _lathe(profile: np.ndarray, size: np.ndarray) -> Solid:
-    """Return a profile of (radius, height), turned about z."""
+    """Return the solid of revolution about z of a profile of (radius, height)."""
     angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
     rings = [np.stack([r * np.cos(angles), r * np.sin(angles), np.full(ROUND, z)], axis=1) for r, z in profile]
     return Solid(np.concatenate(rings) * np.asarray(size), tube_faces(len(profile), ROUND))
@@ -164,16 +164,16 @@ SURFACE = 400  # points of a surface, at most
 
 @dataclass(frozen=True)
 class Skin:
-    """A surface that bends: points with their shapes, and corners fixed to the slices at these points.
+    """A deforming surface: points with their shapes, and vertices fixed to the slices at these points.
 
     Parameters
     ----------
     X, Phi, Psi, G : arrays (k, 3), (k, 3, m), (k, 3, m), (k, 3, m, m)
-        Points, shapes, slopes and second-order shapes (see `ModalPoints`).
+        Points, shapes, rotations and second-order shapes (see `ModalPoints`).
     owner : array (n,)
-        Point that each corner belongs to.
+        Point of each vertex.
     offset : array (n, 3)
-        From the point to the corner, undeformed body axes [m].
+        From the point to the vertex, undeformed body axes [m].
     faces : array (f, 3)
         Triangles.
     """
@@ -188,7 +188,7 @@ class Skin:
 
 
 def skin_of(body: FlexibleBody, thickness: float) -> Skin:
-    """Return the body's own surface where it has one; else a tube along a line of points, or a hull around them."""
+    """Return the body's own surface if there is one, else a tube along a line of points, or their hull."""
     mesh = body.surface_mesh()
     if len(mesh.triangles):
         none = np.zeros_like(mesh.shapes)
@@ -209,7 +209,7 @@ def skin_of(body: FlexibleBody, thickness: float) -> Skin:
 
 
 def _with_ends(body: FlexibleBody, points: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the material points and those of the frames (the tip of a beam), and the root, which does not move."""
+    """Return the material points, the points of the frames (the tip of a beam), and the fixed root."""
     lists: list[list[np.ndarray]] = [list(points.X), list(points.Phi), list(points.Psi), list(points.G)]
     places = [np.asarray(frame.at) for frame in body.frames]
     places += [np.zeros(3)] if getattr(body, "length", None) else []
@@ -237,7 +237,7 @@ def _tube(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, axis: 
 
 
 def _sheet(X: np.ndarray, Phi: np.ndarray, Psi: np.ndarray, G: np.ndarray, faces: np.ndarray, half: float) -> Skin:
-    """Return two layers, half a thickness to either side of the surface, facing away from each other: both are lit."""
+    """Return two layers, half a thickness to either side of the surface, with normals pointing outwards."""
     n = len(X)
     across = np.cross(X[faces[:, 1]] - X[faces[:, 0]], X[faces[:, 2]] - X[faces[:, 0]])
     across *= np.where(across @ across[0] < 0.0, -1.0, 1.0)[:, None] if _is_flat(across) else 1.0

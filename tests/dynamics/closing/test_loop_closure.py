@@ -154,9 +154,7 @@ def test_a_loop_that_cannot_close_is_named_with_its_joint_and_the_closest_config
         for p in system.parts
     )
     eom = form_equations(replace(system, parts=short), formulation="partitioned")
-    with pytest.raises(
-        SolverError, match=r"loop 'ball1' cannot close; .* is left open at joint '(link1|crank1)'"
-    ) as caught:
+    with pytest.raises(SolverError, match=r"loop 'ball1' cannot close; .* remains at joint '(link1|crank1)'") as caught:
         close_loops(eom, eom.state())
     # the gap of the closest configuration: the ball is beyond the stretched leg, in the plane of the crank
     crank, link = np.hypot(0.07, 0.3), 0.1

@@ -47,12 +47,13 @@ def test_the_closest_configuration_is_the_closest(formulation: str, closing: str
     eom = short_four_bar(formulation, closing)
     x = eom.state(crank_pin=1.5)
     owner = "hinge" if closing == "hinge" else "pin_x', 'pin_y"
-    match = rf"loop '{owner}' \(joints 'crank_pin', 'coupler_pin', 'rocker_pin'\) cannot close.* is left, most in"
+    match = rf"loop '{owner}' \(joints 'crank_pin', 'coupler_pin', 'rocker_pin'\) cannot close.* remains, largest in"
     with pytest.raises(SolverError, match=match) as caught:
         make_consistent(eom, x, hold=("crank_pin",))
     errors = [caught.value]
     if formulation == "partitioned":
-        with pytest.raises(SolverError, match=r"loop '(hinge|pin_x and pin_y)' cannot close; 0\.575 is left") as caught:
+        match = r"loop '(hinge|pin_x and pin_y)' cannot close; a gap of 0\.575 remains"
+        with pytest.raises(SolverError, match=match) as caught:
             close_loops(eom, x)
         errors.append(caught.value)
     for error in errors:
@@ -158,7 +159,7 @@ def test_positions_are_not_numbers_if_a_row_stays_open_that_was_not_solved_for()
     eom = form_equations(lifted, formulation="partitioned", independent=("crank_pin",))
     q = eom.state(crank_pin=0.2)[None, :3]
     assert np.all(np.isnan(close_positions(eom, q)))
-    with pytest.raises(SolverError, match=r"'hinge' cannot close; 0\.1 is left open"):
+    with pytest.raises(SolverError, match=r"'hinge' cannot close; a gap of 0\.1 remains"):
         close_loops(eom, eom.state(crank_pin=0.2))
 
 

@@ -67,7 +67,7 @@ def test_the_elbow_loses_the_first_link_at_one_angle_only() -> None:
     k = int(np.searchsorted(angles, LOST))
     assert not report.is_adequate and report.worst == pytest.approx(LOST, abs=np.pi / 360)
     assert f"between t = {angles[k - 1]:g} s and {angles[k]:g} s" in report.message
-    assert "'elbow' lose their authority over 'program'" in report.message
+    assert "'elbow' loses its authority over 'program'" in report.message
     # closed forms: J M^-1 B_c = -M12 / det M, and the leverage is the cosine M12 / sqrt(M11 M22) in the metric of M^-1
     c = np.cos(angles)
     M11, M12, M22 = 5.0 / 3.0 + c, 1.0 / 3.0 + 0.5 * c, np.full_like(c, 1.0 / 3.0)

@@ -70,7 +70,7 @@ class Leg:
     is_pair: bool = False
 
     def solve(self, terms: Terms, q: Any, X_rT: Placement) -> tuple[list[Any], Any]:
-        """Return the coordinates of its joints and the margin, for a target X_rT seen from its root."""
+        """Return the coordinates of its joints and the margin, for a target X_rT relative to its root."""
         geometry = PairGeometry if self.is_pair else LegGeometry
         return self.form(geometry(self.nodes, self.end, self.constraint, terms, q, X_rT))
 
@@ -114,7 +114,7 @@ def _find_pair(terms: Terms, closing: AnyConstraint, nodes: list[int], kind: str
 
 
 def _slide_along(g: LegGeometry) -> tuple[Any, Any]:
-    """Return the position of the end at zero stroke and the direction of the stroke, seen from the first joint's F."""
+    """Return the end's position at zero stroke and the direction of the stroke, in the first joint's F."""
     return g.X_F1J2.point(g.X_F2E.p), g.X_F1J2.R @ g.n2["axis"]
 
 
@@ -137,7 +137,7 @@ def _r2_c2_r2(g: LegGeometry) -> tuple[list[Any], Any]:
 
 
 def _crank(g: LegGeometry, R_2: Any) -> tuple[Any, Any, Any]:
-    """Return the angle of a crank whose end is one length of the second link from the target, and the target seen from it.
+    """Return the angle of a crank whose end is a second-link length from the target; target in its frame.
 
     R_2 is the present rotation of the second joint, which selects the side of the elbow.
     """

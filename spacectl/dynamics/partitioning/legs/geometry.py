@@ -26,14 +26,14 @@ __all__ = ["PAIR_FORMS", "LegGeometry", "PairGeometry", "joint_frame", "leg_kind
 
 
 def joint_frame(terms: Terms, node: Node) -> Placement:
-    """Return the frame J of a joint, seen from the body that carries it."""
+    """Return the frame J of a joint relative to the body that carries it."""
     n = terms.numbers.group(node.part.name)
     _, X_PA, _ = frame_in_body(terms.tree, node.part.on, terms.q, terms.v, terms.numbers)
     return X_PA @ Placement(n["rotation"], n["at"])
 
 
 def _end_behind(terms: Terms, node: Node, constraint: AnyConstraint, end: str, q: Any) -> Placement:
-    """Return an end of a constraint seen from the frame F of the joint that moves its body."""
+    """Return an end of a constraint relative to the frame F of the joint that moves its body."""
     own = terms.numbers.group(constraint.name)
     _, X_BE, _ = frame_in_body(terms.tree, getattr(constraint, end), q, terms.v, terms.numbers)
     return _behind(terms, node) @ X_BE @ Placement(own[f"rotation_{end}"], own[f"at_{end}"])
@@ -60,7 +60,7 @@ class LegGeometry:
     q : symbols
         Present coordinates.
     X_rT : Placement
-        The target, seen from the body that carries the leg.
+        The target relative to the body that carries the leg.
     """
 
     def __init__(
@@ -70,18 +70,18 @@ class LegGeometry:
         self.end, self.constraint, self.terms = end, constraint, terms
         self.n1, self.n2 = (terms.numbers.group(node.part.name) for node in (one, two))
         self.q1, self.q2 = q[one.q], q[two.q]
-        self.X_T = joint_frame(terms, one).inverse() @ X_rT  # the target, seen from the first joint's J
-        self.X_F1J2 = _behind(terms, one) @ joint_frame(terms, two)  # second joint's J seen from the first joint's F
-        self.X_F2E = _end_behind(terms, two, constraint, end, q)  # the end seen from the second joint's F
+        self.X_T = joint_frame(terms, one).inverse() @ X_rT  # the target relative to the first joint's J
+        self.X_F1J2 = _behind(terms, one) @ joint_frame(terms, two)  # second joint's J in the first joint's F
+        self.X_F2E = _end_behind(terms, two, constraint, end, q)  # the end relative to the second joint's F
 
     def twist(self, R_E: Any) -> Any:
-        """Return the rotational equation of the closing universal joint for the end's rotation seen from the first J."""
+        """Return the rotational equation of the closing universal joint, for the end's rotation in first J."""
         R = self.X_T.R.T @ R_E if self.end == "b" else R_E.T @ self.X_T.R
         own = self.terms.numbers.group(self.constraint.name)
         return self.constraint.closing_joint.closing(Placement(R, ca.SX.zeros(3)), own)[3]  # type: ignore[union-attr]
 
     def closing_axes(self) -> tuple[Any, Any]:
-        """Return the axes of the closing universal joint: on the leg, seen from the second F; on the target, from the first J."""
+        """Return the axes of the closing universal joint: of the leg in second F, of the target in first J."""
         own = self.terms.numbers.group(self.constraint.name)
         mine, other = ("second", "first") if self.end == "b" else ("first", "second")
         return self.X_F2E.R @ own[mine], self.X_T.R @ own[other]
@@ -109,7 +109,7 @@ class PairGeometry:
     q : symbols
         Present coordinates.
     X_rJ2 : Placement
-        The second joint's J, seen from the body that carries the first.
+        The second joint's J relative to the body that carries the first.
     """
 
     def __init__(

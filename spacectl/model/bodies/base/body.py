@@ -62,7 +62,7 @@ class Body:
     """Base of all bodies.
 
     A subclass is a frozen, keyword-only dataclass; its `__post_init__`, if any, stores arrays by `as_array` and calls
-    that of its base. Every formulation, simulation and reports support it through these members:
+    that of its base. All formulations, simulations and reports use these members:
 
     1. The fields `name` and, for attachments of parts, actuators and sensors, `frames`.
     2. `numbers`, the run-time parameters; `frame_numbers` returns those of the frames.
@@ -71,8 +71,8 @@ class Body:
 
     It may add:
 
-    4. `structure`, if a field that is a number decides the form of `mass_properties`, or a field is not plain data.
-    5. `drawn_as` and `solid`: how reports show it.
+    4. `structure`, if a numeric field determines the form of `mass_properties`, or a field is not plain data.
+    5. `drawn_as` and `solid`, its appearance in reports.
 
     A body with modal coordinates is a `FlexibleBody`, which has `n_modes`, names and units of the modes, an `order` of
     expansion, a range of validity and a mesh.
@@ -81,7 +81,7 @@ class Body:
     name: str
     frames: tuple[Frame, ...] = ()
     order: str = ""  # of the expansion in modal coordinates
-    line: str = ""  # the tether that it belongs to, whose parameters `mass_properties` receives
+    line: str = ""  # its tether, whose parameters `mass_properties` receives
     is_flexible: ClassVar[bool] = False
     drawn_as: ClassVar[str] = "rigid"  # "rigid", "flexible", "line", or "" for bodies that reports omit
 
@@ -130,7 +130,7 @@ class Body:
 
     @property
     def structure(self) -> tuple[Any, ...]:
-        """What decides the form of its equations besides class, frames and parameters: here all other fields."""
+        """Fields besides frames and parameters that determine the form of its equations: here all others."""
         known = {"name", "frames", *self.numbers()}
         return tuple(getattr(self, item.name) for item in fields(self) if item.name not in known)  # type: ignore[arg-type]
 
@@ -145,7 +145,7 @@ class Body:
 
     @property
     def solid(self) -> Solid | None:
-        """The solid that figures show of a rigid body; None if there is none."""
+        """Solid that represents a rigid body in figures, or None."""
         if self.drawn_as != "rigid":
             return None
         mass, com, I_C = self.mass_properties({key: np.asarray(number.value) for key, number in self.numbers().items()})

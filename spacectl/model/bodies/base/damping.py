@@ -24,7 +24,7 @@ class Proportional:
 
     alpha: float = 0.0
     beta: float = 0.0
-    varies: ClassVar[tuple[str, ...]] = ("alpha", "beta")  #: fields that derivatives refer to
+    varies: ClassVar[tuple[str, ...]] = ("alpha", "beta")  #: fields with derivatives
 
     def __post_init__(self) -> None:
         for key in ("alpha", "beta"):
@@ -111,7 +111,7 @@ class Damped(Interfaced):
 
     @property
     def mode_mass(self) -> np.ndarray:
-        """Mass matrix (m, m) that frequencies and damping ratios refer to."""
+        """Mass matrix (m, m) for frequencies and damping ratios."""
         raise NotImplementedError
 
     def stiffness_derivatives(self, key: str) -> tuple[np.ndarray, ...] | None:

@@ -1,4 +1,4 @@
-"""Modal effective masses: the share of each mode in the reaction to motion of the body's frame."""
+"""Modal effective masses: the contribution of each mode to the reaction to motion of the body's frame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EffectiveMasses:
     Parameters
     ----------
     frequencies : array (m,)
-        Natural frequencies with the body's frame held [rad/s], ascending.
+        Natural frequencies with the body's frame fixed [rad/s], ascending.
     masses : array (m, 6)
         Effective mass for motion of the frame along x, y, z [kg] and about x, y, z [kg m^2].
     rigid : array (6,)
@@ -38,7 +38,7 @@ class EffectiveMasses:
 
 
 def effective_masses(body: FlexibleBody) -> EffectiveMasses:
-    """Return modal effective masses ``(phi' M r)^2 / (phi' M phi)`` of the modes with the frame held, r a rigid motion.
+    """Return modal effective masses ``(phi' M r)^2 / (phi' M phi)`` of fixed-frame modes, r a rigid motion.
 
     Parameters
     ----------

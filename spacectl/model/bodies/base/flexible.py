@@ -1,7 +1,7 @@
 """The base of flexible bodies: modal coordinates, parameters of the equations, and physical checks.
 
 A subclass provides material points, stiffness, damping and shapes at frames, from which this module computes the
-run-time parameters. `ModalBody` takes them as data, `Beam` computes them.
+run-time parameters. `ModalBody` takes them as data; `Beam` computes them.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ FIRST_ORDER = ("linearised", "premature")  #: orders whose equations are linear 
 class FlexibleBody(Damped, Body):
     """Base of flexible bodies, whose parameters follow from material points with shapes.
 
-    A subclass is a frozen, keyword-only dataclass with the attributes below as fields; all but `name` are optional. In
-    place of the members of `Body` it defines:
+    A subclass is a frozen, keyword-only dataclass with the attributes below as fields; all but `name` are
+    optional. Instead of the members of `Body` it defines:
 
     1. `own_material`, the material points with their masses, slices and shapes (`ModalPoints`).
     2. `elasticity`, the stiffness matrix of the modal coordinates.
@@ -60,7 +60,7 @@ class FlexibleBody(Damped, Body):
     4. `modal_names` and `modal_labels`, names and units of the modes.
     5. `strain_tensors`, for order 'strain'; `stiffness_derivatives`, closed forms for gradients.
     6. `theory_error` and `theory_remedy`, for the range of its theory.
-    7. `surface_mesh`, how it is drawn.
+    7. `surface_mesh`, its geometry for drawing.
 
     Attributes
     ----------
@@ -138,12 +138,12 @@ class FlexibleBody(Damped, Body):
 
     @property
     def mode_mass(self) -> np.ndarray:
-        """Mass matrix (m, m) that frequencies and damping ratios refer to: of the shapes as the body describes them."""
+        """Mass matrix (m, m) for frequencies and damping ratios: of the shapes as the body describes them."""
         return self.modal_mass if self._root_shapes is None else _mass_matrix(self.own_material())
 
     @cached_property
     def frequencies(self) -> np.ndarray:
-        """Natural frequencies of the body as its joint holds it [rad/s], ascending."""
+        """Natural frequencies of the body as supported by its joint [rad/s], ascending."""
         return np.sqrt(eigh(self.elasticity, self.mode_mass, eigvals_only=True))
 
     def _inertia(self) -> dict[str, Array]:
@@ -168,7 +168,7 @@ class FlexibleBody(Damped, Body):
         if self.order in (
             "premature",
             "linearised",
-        ):  # for the terms lost by early linearisation (dynamics.truncation.orders)
+        ):  # for the terms omitted by premature linearisation (dynamics.truncation.orders)
             numbers |= {key: unless_trivial(clean(value)) for key, value in field_integrals(self.material).items()}
         numbers["stiffness"] = unless_trivial(clean_symmetric(self.elasticity))
         if self.order == "strain":
@@ -235,7 +235,7 @@ class FlexibleBody(Damped, Body):
         0.45 theta^2 in equilibrium, and 1.2 to 1.6 theta^2 during two periods after a load step.
         """
         Psi = self.material.Psi
-        some = Psi[:: max(1, len(Psi) // 48)]  # slopes are smooth
+        some = Psi[:: max(1, len(Psi) // 48)]  # rotations are smooth
         turned = np.tensordot(eta, some, axes=(1, 2))  # (t, n, 3)
         return THIRD_ORDER * np.max(np.sum(turned**2, axis=2), axis=1, initial=0.0)
 

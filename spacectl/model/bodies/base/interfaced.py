@@ -1,4 +1,4 @@
-"""`Interfaced`: interfaces of a flexible body, and its shapes measured from its joint."""
+"""`Interfaced`: interfaces of a flexible body, and its shapes relative to its joint."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Interfaced:
 
     @cached_property
     def material(self) -> ModalPoints:
-        """Material points with their shapes, measured from the slice that the joint holds."""
+        """Material points with their shapes, relative to the slice attached to the joint."""
         own = self.own_material()
         moved = self.from_root(own.X, FrameShapes(own.Phi, own.Psi, own.G, own.H))
         return replace(own, Phi=moved.Phi, Psi=moved.Psi, G=moved.G, H=moved.H)
@@ -73,12 +73,12 @@ class Interfaced:
         return FrameShapes(moved.Phi[0], moved.Psi[0], moved.G[0], moved.H[0])
 
     def from_root(self, X: np.ndarray, fields: FrameShapes) -> FrameShapes:
-        """Return the shapes at X (n, 3), measured from the slice at the body's frame if its joint holds it there."""
+        """Return the shapes at X (n, 3), relative to the slice at the body's frame if it is at the joint."""
         return fields if self._root_shapes is None else measure_from(self._root_shapes, X, fields)
 
     @cached_property
     def _root_shapes(self) -> FrameShapes | None:
-        """Shapes at the body's frame, if they do not vanish there although a joint holds it: a pinned or free end."""
+        """Shapes at the body's frame, if they do not vanish at its joint: a pinned or free end."""
         if ROOT_INTERFACE not in self.interface_directions or self.basis == "interface":
             return None
         return self.own_shapes(np.zeros(3))
@@ -95,7 +95,7 @@ class Interfaced:
 
     @property
     def shapes_needed(self) -> str:
-        """Numbers of shapes with which the static compliance at all interfaces is exact."""
+        """Numbers of shapes that make the static compliance at all interfaces exact."""
         return "more shapes"
 
     @property

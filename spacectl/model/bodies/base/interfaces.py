@@ -1,8 +1,9 @@
-"""Interfaces of a flexible body, where it is held or carries other parts, and shapes for these places.
+"""Interfaces of a flexible body, where it is supported or carries other parts, and shapes for these places.
 
-`interface_basis` combines static shapes under loads at the interfaces with modes with the interfaces fixed (Craig and
-Bampton), re-diagonalised to modes of the body. The basis depends on the places only, not on the attached parts, so a
-dispersed payload leaves it unchanged. `FrameShapes` are the displacement and rotation of one place to second order.
+`interface_basis` combines static shapes under loads at the interfaces with modes with the interfaces fixed
+(Craig and Bampton), re-diagonalised to modes of the body. The basis depends on the places only, not on the
+attached parts: a dispersed payload does not change it. `FrameShapes` are the displacement and rotation of one
+place to second order.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class InterfaceBasis:
     coefficients : array, shape (k, n)
         In the elastic unknowns.
     mass : array, shape (n,)
-        Modal masses that frequencies and damping ratios refer to: root as its joint holds it, interfaces released (or
+        Modal masses for frequencies and damping ratios: root supported by its joint, interfaces released (or
         fixed, if no load at them deforms the body: a rod on two pins).
     """
 
@@ -135,7 +136,7 @@ def interface_basis(K: np.ndarray, M: np.ndarray, rows: np.ndarray, n: int, *, n
     if V.shape[1] < n:
         V = np.column_stack([V, *lowest_modes(K, M, rows, n - V.shape[1])])
     if V.shape[1] < n:
-        raise ModelError(f"only {V.shape[1]} shapes can be made of {len(K)} unknowns, {n} asked for")
+        raise ModelError(f"{len(K)} unknowns give {V.shape[1]} shapes only, but {n} are requested")
     if n_free and static.shape[1]:  # modes with the interfaces released move freely along the rigid motions
         V[:n_free] = -np.linalg.solve(M[:n_free, :n_free], M[:n_free, n_free:] @ V[n_free:])
     V = V / np.sqrt(np.einsum("ij,ik,kj->j", V, M, V))
@@ -182,7 +183,7 @@ def static_compliances(
     names : sequence of str
         Of the interface directions.
     K, rows : arrays, shapes (k, k) and (m, k)
-        Stiffness and interface displacements of an exact basis, root held.
+        Stiffness and interface displacements of an exact basis, root fixed.
     free : array, shape (m, r)
         Interface displacements of the rigid motions that the root leaves free.
     model_rows, model_K : arrays, shapes (m, n) and (n, n)

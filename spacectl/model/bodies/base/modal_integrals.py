@@ -1,8 +1,9 @@
 """Inertia integrals of a flexible body from its material points, for every order.
 
-A point is at ``r = X + Phi eta - 1/2 [eta' G_k eta]_k`` and its slice turned by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``.
-Kinetic energy to second order in (eta, eta_dot) needs only the sums that `modal_integrals` returns, with symmetric matrices
-packed and rounding removed; `spatial.flexible` derives the equations from them.
+A point is at ``r = X + Phi eta - 1/2 [eta' G_k eta]_k`` and its slice rotated by ``theta = Psi eta + 1/2
+[eta' H_k eta]_k``. Kinetic energy to second order in (eta, eta_dot) needs only the sums that
+`modal_integrals` returns, with symmetric matrices packed and rounding removed; `spatial.flexible` derives the
+equations from them.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ class ModalPoints:
     Phi : array (n, 3, m)
         First-order shapes: displacement for unit modal coordinate.
     Psi : array (n, 3, m)
-        Slopes: rotation of the slice for unit modal coordinate.
+        Rotation of the slice for unit modal coordinate.
     G : array (n, 3, m, m)
         Second-order shapes, symmetric in the last two.
     H : array (n, 3, m, m)
-        Second-order slopes, symmetric in the last two.
+        Second-order rotations, symmetric in the last two.
     rotary : array (n, 3, 3)
         Inertia of each slice about its point, undeformed axes [kg m^2].
     """
@@ -79,7 +80,7 @@ def modal_integrals(points: ModalPoints, *, second_order: bool = True) -> dict[s
     points : ModalPoints
         The body.
     second_order : bool
-        Whether second-order shapes and slopes count; False is the classical theory.
+        Whether to include second-order shapes and rotations; False is the classical theory.
 
     Returns
     -------
@@ -140,10 +141,10 @@ def modal_integrals(points: ModalPoints, *, second_order: bool = True) -> dict[s
 def point_fields(points: ModalPoints, *, tolerance: float = 0.03) -> np.ndarray:
     """Reduce to a few equivalent points of unit mass: rows (X, Phi by modes, -G by pairs), (R, 3 + 3 m + 3 k).
 
-    The functions 1, X, Phi, G of the body, weighted by mass, are reduced by orthogonal columns in this order. Products of any
-    two keep their integrals: exactly if one of them is 1, X or Phi, which is all that equations to first order in the
-    deformation need; products of two second-order shapes (fourth order in the energy) keep theirs to about `tolerance` each.
-    The first row carries the whole mass. Kinetic energy stays a sum of squares however few the rows.
+    The functions 1, X, Phi, G of the body, weighted by mass, are reduced by orthogonal columns in this order.
+    Products of any two preserve their integrals: exactly if one of them is 1, X or Phi, as equations to first
+    order in the deformation require, and to about `tolerance` for two second-order shapes (fourth order in
+    the energy). The first row has the whole mass. Kinetic energy is a sum of squares for any number of rows.
     """
     n, m = points.mass.size, points.Phi.shape[2]
     pairs = [(j, k) for j in range(m) for k in range(j, m)]
@@ -164,7 +165,7 @@ def point_fields(points: ModalPoints, *, tolerance: float = 0.03) -> np.ndarray:
 
 
 def _orthonormal(A: np.ndarray, tolerance: float) -> np.ndarray:
-    """Orthonormalise the columns of A in order, leaving out those that depend on earlier ones."""
+    """Orthonormalise the columns of A in order, omitting those that depend on earlier ones."""
     kept: list[np.ndarray] = []
     for column in A.T:
         rest = column.copy()
@@ -252,7 +253,7 @@ def clean(value: np.ndarray) -> Array:
 
 
 def clean_symmetric(A: np.ndarray) -> Array:
-    """Pack the upper triangle without rounding, judged per mode so that a soft mode beside a stiff one stays."""
+    """Pack the upper triangle without rounding, judged per mode to retain a soft mode beside a stiff one."""
     scale = np.sqrt(np.abs(np.diag(A)))
     return Array(pack_symmetric(np.where(np.abs(A) < _NEGLIGIBLE * np.outer(scale, scale), 0.0, A)))
 

@@ -1,4 +1,4 @@
-"""What a flexible body is given besides shapes: properties that vary along a line, and its visible surface.
+"""Data of flexible bodies besides shapes: properties that vary along a line, and the visible surface.
 
 A `Profile` makes a function of an array of places from a number, a table or a function of x. A `SurfaceMesh` holds points,
 triangles and lines with their shapes, for drawing and replay.
@@ -46,7 +46,7 @@ class Profile:
 
     x: Any
     values: Any
-    varies: ClassVar[tuple[str, ...]] = ("values",)  #: fields that derivatives refer to
+    varies: ClassVar[tuple[str, ...]] = ("values",)  #: fields with derivatives
 
     def __post_init__(self) -> None:
         set_field(self, "x", as_array(self.x, None, "profile: x"))
@@ -72,7 +72,7 @@ class Curve:
 
     length: float
     coefficients: Any
-    varies: ClassVar[tuple[str, ...]] = ("coefficients",)  #: fields that derivatives refer to
+    varies: ClassVar[tuple[str, ...]] = ("coefficients",)  #: fields with derivatives
 
     def __post_init__(self) -> None:
         set_field(self, "length", as_scalar(self.length, "curve: length"))
@@ -95,11 +95,11 @@ class Curve:
         try:
             values = np.array([float(function(float(x))) for x in nodes])
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise ModelError(f"{what}: the function of x failed ({error}); it takes and gives one number") from error
+            raise ModelError(f"{what}: the function of x failed ({error}); expected one number") from error
         if not np.all(np.isfinite(values)):
-            raise ModelError(f"{what}: the function gives numbers that are not finite between 0 and {length:g} m")
+            raise ModelError(f"{what}: the function is not finite between 0 and {length:g} m")
         size = float(np.max(np.abs(values), initial=1e-300))
-        for least in range(degree + 1):  # the lowest degree that meets it: higher ones only add rounding to slopes
+        for least in range(degree + 1):  # the lowest sufficient degree: higher ones add rounding
             fitted = Legendre.fit(nodes, values, least, domain=[0.0, length])
             error_size = float(np.max(np.abs(fitted(nodes) - values)))
             if error_size < 1e-14 * size:
@@ -113,7 +113,7 @@ class Curve:
 
 
 def as_function(value: Any, what: str) -> Property | None:
-    """Convert a number, `Profile` or `Curve` to a function of an array of places; None stays None."""
+    """Convert a number, `Profile` or `Curve` to a function of an array of places; return None for None."""
     if value is None or isinstance(value, (Profile, Curve)):
         return value
     number = as_scalar(value, what)
@@ -121,7 +121,7 @@ def as_function(value: Any, what: str) -> Property | None:
 
 
 def as_data(value: Any, length: float, what: str) -> Any:
-    """Convert functions of x to `Curve`s, also within a tuple, so that the description stays data."""
+    """Convert functions of x to `Curve`s, also within a tuple, so that the description is still data."""
     if isinstance(value, (tuple, list)) or np.ndim(value) == 1:
         return tuple(as_data(item, length, what) for item in value)
     if value is None or isinstance(value, (str, Profile, Curve)):
@@ -130,7 +130,7 @@ def as_data(value: Any, length: float, what: str) -> Any:
 
 
 def cut_property(value: Any, a: float, b: float) -> Any:
-    """Cut a property between places a and b, shifted to 0 to b - a; numbers and None stay."""
+    """Cut a property between places a and b, shifted to 0 to b - a; numbers and None are unchanged."""
     if isinstance(value, tuple):
         return tuple(cut_property(item, a, b) for item in value)
     if isinstance(value, Profile):

@@ -1,9 +1,8 @@
 """The shapes of a `Beam` for each kind of deformation: bending along y and z, torsion, extension.
 
-Computes shapes along x from section properties, end conditions and interfaces, with the modal masses that damping
-ratios refer to and the static compliance at the interfaces. `beam` combines all kinds.
-
-Cached results for bodies that differ in their names only.
+Shapes along x are computed from section properties, end conditions and interfaces, with the modal masses for
+damping ratios and the static compliance at the interfaces. `beam` combines all kinds. Bodies that differ in
+their names only share cached results.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ class BeamKind:
     shapes : tuple of LineShape
         Along x.
     mass : array (n,) or None
-        Modal masses that frequencies and damping ratios refer to; None: those with the body's frame held.
+        Modal masses for frequencies and damping ratios; None: those with the body's frame fixed.
     space : LineSpace
         Trial functions of exact static shapes.
     """
@@ -185,7 +184,7 @@ def _own_shapes(beam: Any, name: str, n: int, space: LineSpace) -> list[LineShap
     ends, inertia = (beam.root, beam.tip), np.broadcast_to(np.asarray(beam.tip_inertia), (3,))
     if name == "torsion":
         held = [(place, 0) for end, place in zip(ends, (0.0, beam.length), strict=True) if ENDS[end][1]]
-        if beam.warping is not None:  # a held end does not warp
+        if beam.warping is not None:  # a fixed end does not warp
             held += [(place, 1) for place, _ in held]
         return mode_shapes(space, n, held, (float(inertia[0]), 0.0))
     if name == "extension":
@@ -193,7 +192,7 @@ def _own_shapes(beam: Any, name: str, n: int, space: LineSpace) -> list[LineShap
         return mode_shapes(space, n, held, (beam.tip_mass, 0.0))
     if isinstance(beam.shapes, tuple):
         if len(beam.shapes) < n:
-            raise ModelError(f"Beam '{beam.name}': {len(beam.shapes)} shape functions for {n} modes; give as many")
+            raise ModelError(f"Beam '{beam.name}': {len(beam.shapes)} shape functions for {n} modes; give one for each")
         return [LineShape(curve.polynomial, curve.polynomial.deriv()) for curve in beam.shapes[:n]]
     if beam.shapes == "polynomials":
         return power_shapes(beam.length, n, ends, f"Beam '{beam.name}'")

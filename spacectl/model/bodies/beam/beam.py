@@ -86,8 +86,8 @@ class Beam(BeamInterfaces, FlexibleBody):
         Places of attachments: ``"tip"`` or, with the directions that transmit loads, ``"tip: x y z"``; ``"root"`` is the
         end at the body's frame. If omitted, the system derives them from its joints, constraints and springs.
     tip_mass, tip_inertia : float
-        Tip body that the mode shapes take into account [kg], [kg m^2] (one number, or about x, y, z); it is not part of
-        the beam.
+        Tip body that determines the mode shapes [kg], [kg m^2] (one number, or about x, y, z); it is not part
+        of the beam.
     damping : float, sequence, matrix or Proportional
         Damping ratio(s) of the modes, or matrix, or ``alpha M + beta K``.
     frames : tuple of Frame

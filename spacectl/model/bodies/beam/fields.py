@@ -107,7 +107,7 @@ def _theta2_rate(first: Strand) -> np.ndarray:
 
 
 def _position2_rate(first: Strand, theta2: np.ndarray) -> np.ndarray:
-    """Return the rate of the second-order displacement of the axis, (n, 3, m, m)."""
+    """Return the derivative along x of the second-order displacement of the axis, (n, 3, m, m)."""
     turned = np.cross(first.theta.transpose(0, 2, 1), _E1).transpose(0, 2, 1)  # theta_k x e1
     double = _pair(first.theta, turned)
     strained = _pair(first.theta, first.strain)
@@ -169,7 +169,7 @@ def stiffness_derivatives(beam: Any, key: str) -> tuple[np.ndarray, ...] | None:
     has_ratio = {
         "EI": beam.GA is not None or beam.tension != 0.0,
         "GJ": beam.warping is not None,
-        "EA": beam.order == "strain",  # nonlinear strain energy has numbers of its own
+        "EA": beam.order == "strain",  # nonlinear strain energy has parameters of its own
     }
     value = getattr(beam, key) if key in kinds else None
     values = value if isinstance(value, tuple) else (value,)

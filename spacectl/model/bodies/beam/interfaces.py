@@ -1,4 +1,4 @@
-"""What a `Beam` is given, checked, and its interfaces with the source of their shapes.
+"""Checks of the data of a `Beam`, and its interfaces with the source of their shapes.
 
 Each error names the beam, what was given and what is allowed.
 """
@@ -43,7 +43,7 @@ class BeamInterfaces(ChoosesBasis):
 
     @property
     def shapes_needed(self) -> str:
-        """Numbers of shapes with which the static compliance at all interfaces is exact."""
+        """Numbers of shapes that make the static compliance at all interfaces exact."""
         needed = {kind.name: kind.n_static(self.interface_directions, self.frame_places) for kind in self.kinds}
         bending = [n for name, n in needed.items() if name.startswith("bending")]
         counts = {
@@ -175,8 +175,8 @@ def check_stretchable(beam: Any) -> None:
         value = getattr(beam, key)
         if any(isinstance(item, Curve) for item in (value if isinstance(value, tuple) else (value,))):
             raise ModelError(
-                f"Beam '{beam.name}': {key} is a function of x, fitted over its {beam.length:g} m; describe a beam of another "
-                "length anew and form its equations"
+                f"Beam '{beam.name}': {key} is a function of x, fitted over its {beam.length:g} m; define a "
+                "new beam of another length and form its equations"
             )
 
 

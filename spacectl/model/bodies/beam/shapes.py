@@ -32,7 +32,7 @@ __all__ = [
 
 _LOCAL = 4  # polynomials up to each break: a load bends the beam linearly up to its place, taper adds to that
 
-#: End conditions of bending: (deflection held, rotation held)
+#: End conditions of bending: (deflection fixed, rotation fixed)
 ENDS = {"clamped": (True, True), "pinned": (True, False), "sliding": (False, True), "free": (False, False)}
 
 
@@ -145,7 +145,7 @@ def line_space(
 
 
 def end_rows(ends: tuple[str, str], length: float) -> list[tuple[float, int]]:
-    """Return the places and fields (`w` 0, `turn` 1) that the end conditions of bending hold."""
+    """Return the places and fields (`w` 0, `turn` 1) that the end conditions of bending fix."""
     places = zip(ends, (0.0, length), strict=True)
     return [(place, k) for end, place in places for k in (0, 1) if ENDS[end][k]]
 
@@ -153,7 +153,7 @@ def end_rows(ends: tuple[str, str], length: float) -> list[tuple[float, int]]:
 def mode_shapes(
     space: LineSpace, n: int, held: Sequence[tuple[float, int]], tip: tuple[float, float] = (0.0, 0.0)
 ) -> list[LineShape]:
-    """Return the first `n` modes with `w` (0) or `turn` (1) held at places; `tip` is inertia against w and turn."""
+    """Return the first `n` modes with `w` (0) or `turn` (1) fixed at places and `tip` inertia along both."""
     M = space.M
     for k, inertia in enumerate(tip):
         if inertia:
@@ -191,13 +191,13 @@ def interface_shapes(
 
 
 def power_shapes(length: float, n: int, ends: tuple[str, str], what: str) -> list[LineShape]:
-    """Return ``xi^a (1 - xi)^b P_k(2 xi - 1)``, the simplest polynomials that meet the end conditions; largest value 1.
+    """Return ``xi^a (1 - xi)^b P_k(2 xi - 1)``, polynomials for the end conditions; largest value 1.
 
     P_k are Legendre polynomials: the same sums as powers of xi, but well conditioned. Ends that leave a rigid motion
-    free (pinned or free root) count it as the frame's own: a is raised until none is left.
+    free (pinned or free root) count it as the frame's own: a is increased until none remains.
     """
     if "sliding" in ends:
-        raise ModelError(f"{what}: shapes='polynomials' does not serve a sliding end; use shapes='modes'")
+        raise ModelError(f"{what}: shapes='polynomials' does not support a sliding end; use shapes='modes'")
     a, b = (sum(ENDS[end]) for end in ends)
     a = max(a, 2 - b)
     xi = Legendre([0.5, 0.5], [0.0, length])

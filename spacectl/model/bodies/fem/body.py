@@ -118,7 +118,7 @@ def _seats(model: Any, attached: Attached, frames: Mapping[str, Any], what: str)
 
 
 def _seat(seat: Group, arms: np.ndarray, fields: tuple[np.ndarray, ...], model: Any) -> tuple[np.ndarray, ...]:
-    """Return the motion of a group's point: of its node, or the mean of its nodes (exact where they move rigidly)."""
+    """Return the motion of a group's point: of its node, or the mean of its (rigidly moving) nodes."""
     nodes = list(seat.nodes)
     if len(nodes) == 1:
         return tuple(field[nodes] for field in fields)
@@ -128,7 +128,7 @@ def _seat(seat: Group, arms: np.ndarray, fields: tuple[np.ndarray, ...], model: 
     Phi, _, v, _ = (field[nodes] for field in fields)
     theta = np.einsum("ab,nbk->ak", inverse, np.cross(arms[:, :, None], Phi, axis=1))
     m = theta.shape[1]
-    # a rigid group turned by exp(theta): v_i = v + theta2 x arm + 1/2 theta x (theta x arm)
+    # a rigid group rotated by exp(theta): v_i = v + theta2 x arm + 1/2 theta x (theta x arm)
     double = np.cross(
         theta[None, :, :, None], np.cross(theta[None, :, None, :], arms[:, :, None, None], axis=1), axis=1
     )

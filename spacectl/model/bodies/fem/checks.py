@@ -70,14 +70,14 @@ def check_rigid(model: Any) -> None:
         raise ModelError(
             f"FemModel: the stiffness resists a rigid translation along {'xyz'[int(np.argmax(share[:3]))]} "
             f"({np.max(share[:3]):.1e} of its "
-            "diagonal); give the matrices of the free model, before supports are taken out, and name the root in from_fem"
+            "diagonal); give the matrices of the free model, without supports, and name the root in from_fem"
         )
     if np.max(share[3:]) > 1e-5:
         raise ModelError(
             f"FemModel: the stiffness resists a rigid rotation about {'xyz'[int(np.argmax(share[3:]))]} "
             f"({np.max(share[3:]):.1e} of its "
-            "diagonal); node positions and matrices do not fit: check their units (positions in mm, matrices in m?), their "
-            "order, and that the model is free"
+            "diagonal); node positions and matrices do not match: check their units (positions in mm, "
+            "matrices in m?), their order, and that the model is free"
         )
     moved = np.einsum("nk,nk->k", R[:, :3], model.mass @ R[:, :3])
     if not np.min(moved) > 0.0 or np.max(moved) > (1.0 + 1e-4) * np.min(moved):
@@ -89,6 +89,7 @@ def check_rigid(model: Any) -> None:
     expected = model.total_mass
     if expected is not None and not abs(moved.mean() / expected - 1.0) < 0.01:
         raise ModelError(
-            f"FemModel: the mass matrix holds {moved.mean():.6g} kg, expected total_mass = {expected:.6g} kg (ratio "
-            f"{moved.mean() / expected:.3g}); check its units (tonnes and mm, pounds, or weight in place of mass)"
+            f"FemModel: the mass matrix contains {moved.mean():.6g} kg, expected total_mass = {expected:.6g} "
+            f"kg (ratio {moved.mean() / expected:.3g}); check its units (tonnes and mm, pounds, or weight in "
+            "place of mass)"
         )

@@ -1,8 +1,9 @@
 """Finite-element models as ``.npz`` and Matrix Market files. Files are untrusted: nothing in them is executed.
 
-The ``.npz`` holds plain arrays: ``nodes`` (n, 3) [m]; each of ``mass`` and ``stiffness`` either as one dense array (N,
-N) or as triplets ``mass_row``, ``mass_column``, ``mass_value`` (rows and columns from 0; both triangles); and, where
-needed, ``dofs`` (N, 2), ``ids`` (n,), ``triangles`` (k, 3), with the meaning that `FemModel` gives them. Units are SI.
+The ``.npz`` contains plain arrays: ``nodes`` (n, 3) [m]; each of ``mass`` and ``stiffness`` either as one
+dense array (N, N) or as triplets ``mass_row``, ``mass_column``, ``mass_value`` (rows and columns from 0; both
+triangles); and, where needed, ``dofs`` (N, 2), ``ids`` (n,), ``triangles`` (k, 3), with the meaning that
+`FemModel` gives them. Units are SI.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def read_matrix_market(
     Parameters
     ----------
     mass, stiffness : path
-        The files; symmetric storage is filled up.
+        The files; symmetric storage is expanded.
     nodes : array (n, 3) or path
         Positions of the nodes [m], or a text file with three columns (commas or blanks).
     dofs, ids, total_mass

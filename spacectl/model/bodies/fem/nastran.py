@@ -45,7 +45,7 @@ def read_nastran(
     Returns
     -------
     FemModel
-        With the grid numbers as `ids`; grids without rows in the matrices are left out.
+        With the grid numbers as `ids`; grids without rows in the matrices are omitted.
     """
     grids = _grids(Path(bulk))
     if not grids:
@@ -128,7 +128,7 @@ def _grids(path: Path) -> dict[int, list[float]]:
 
 
 def _from_punch(path: Path, name: str, grids: list[int]) -> dict[Any, float]:
-    """Read a DMIG matrix by pairs of (grid, component); a symmetric one is filled up."""
+    """Read a DMIG matrix by pairs of (grid, component); expand a symmetric one."""
     table: dict[Any, float] = {}
     is_symmetric, seen = False, set()
     for fields in _cards(path, ("DMIG",)):
@@ -158,7 +158,7 @@ def _from_op2(path: Path, name: str, grids: list[int]) -> dict[Any, float]:
         reader = import_module("pyNastran.op2.op2").OP2(debug=None)
     except (ImportError, AttributeError) as error:
         raise ModelError(
-            f"'{path}': OP2 files are read by pyNastran, which is not usable here ({error}); install "
+            f"'{path}': OP2 files are read by pyNastran, which is not available here ({error}); install "
             f"spacectl[nastran] with a numpy that it "
             "supports, or write the matrices to a punch file or Matrix Market"
         ) from error

@@ -78,7 +78,7 @@ def match_shapes(
     fields: tuple[np.ndarray, np.ndarray],
     grams: tuple[np.ndarray, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return shapes (n, 3, m) and slopes of the mass points, adjusted to the Gram matrices of the mass matrix.
+    """Return shapes (n, 3, m) and rotations of the mass points, adjusted to Gram matrices of the mass matrix.
 
     `grams` are ``R' M Phi`` (6, m) with rigid motions R about the origin of X, and ``Phi' M Phi``.
     """

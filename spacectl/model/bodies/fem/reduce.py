@@ -1,7 +1,7 @@
 """Craig-Bampton reduction of a finite-element model: constraint modes of the interfaces, normal modes between them.
 
-Interfaces are single nodes with rotations, or groups of nodes joined rigidly to their centre. The root is held;
-without one the body floats and its rigid motions are removed.
+Interfaces are single nodes with rotations, or groups of nodes joined rigidly to their centre. The root is
+fixed; without one the body floats and its rigid motions are removed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def find_groups(model: Any, given: Mapping[str, Any], what: str) -> list[Group]:
 
 @dataclass(frozen=True)
 class Attached:
-    """A model with its root held (or floating, without one) and its interfaces joined."""
+    """A model with its root fixed (or floating, without one) and its interfaces joined."""
 
     model: Any
     root: Group | None
@@ -91,28 +91,28 @@ class Attached:
             factor = splu(sparse.csc_matrix(K))
         except RuntimeError as error:
             raise ModelError(
-                "from_fem: the stiffness between root and interfaces is singular; the root does not hold the model, a "
-                "part is loose, or a "
-                "rotation has no stiffness (take such rows out of the matrices)"
+                "from_fem: the stiffness between root and interfaces is singular; the root does not support "
+                "the model, a part is loose, or a rotation has no stiffness (remove such rows from the "
+                "matrices)"
             ) from error
         pivots = np.abs(factor.U.diagonal())
         if np.min(pivots) < 1e-14 * np.max(pivots):
             raise ModelError(
-                "from_fem: the stiffness between root and interfaces is singular to rounding; the root does not hold "
-                "the model, a part is loose, "
-                "or a rotation has no stiffness (take such rows out of the matrices)"
+                "from_fem: the stiffness between root and interfaces is singular to rounding; the root does "
+                "not support the model, a part is loose, or a rotation has no stiffness (remove such rows "
+                "from the matrices)"
             )
         return factor
 
     def normal_modes(self, n: int) -> np.ndarray:
-        """Return the `n` lowest modes with root and interfaces held, as displacement vectors (N, n)."""
+        """Return the `n` lowest modes with root and interfaces fixed, as displacement vectors (N, n)."""
         _, F = self._columns
         K, M = (sparse.csc_array(F.T @ A @ F) for A in (self.model.stiffness, self.model.mass))
         is_free = self.root is None and not self.interfaces
         wanted = n + (6 if is_free else 0)
         if wanted > K.shape[0]:
             raise ModelError(
-                f"from_fem: {n} modes are asked for, the model between root and interfaces has {K.shape[0]} rows"
+                f"from_fem: {n} modes are requested, but the model between root and interfaces has {K.shape[0]} rows"
             )
         if not n:
             return np.zeros((F.shape[0], 0))
@@ -126,7 +126,7 @@ class Attached:
                 start = np.sin(np.arange(K.shape[0]) + 1.0)
                 squares, vectors = eigsh(sparse.csc_matrix(K), wanted, sparse.csc_matrix(M), sigma=shift, v0=start)
             except (ArpackError, RuntimeError) as error:
-                raise ModelError(f"from_fem: the normal modes were not found ({error}); ask for fewer") from error
+                raise ModelError(f"from_fem: no normal modes were found ({error}); request fewer") from error
             vectors = vectors[:, np.argsort(squares)]
         return np.asarray(F @ vectors[:, wanted - n :])
 
@@ -139,14 +139,14 @@ class Attached:
             )
         except np.linalg.LinAlgError as error:
             raise ModelError(
-                "from_fem: the stiffness between root and interfaces is not positive; the root does not hold the "
-                "model, a part is loose, or a "
-                "rotation has no stiffness (take such rows out of the matrices)"
+                "from_fem: the stiffness between root and interfaces is not positive; the root does not "
+                "support the model, a part is loose, or a rotation has no stiffness (remove such rows from "
+                "the matrices)"
             ) from error
         return np.asarray(vectors[:, ::-1])
 
     def constraint_modes(self) -> np.ndarray:
-        """Return the displacement vectors for unit motions of each interface, everything else held: (N, 6 g)."""
+        """Return the displacement vectors for unit motions of each interface, all others fixed: (N, 6 g)."""
         B, F = self._columns
         if not B.shape[1]:
             return np.zeros((F.shape[0], 0))
@@ -168,7 +168,7 @@ class Attached:
         if frequency is not None:
             vectors, squares = vectors[:, squares <= frequency**2], squares[squares <= frequency**2]
         if not len(squares):
-            raise ModelError("from_fem: no modes are left; raise modes or frequency, or use RigidBody")
+            raise ModelError("from_fem: no modes remain; increase modes or frequency, or use RigidBody")
         return squares, T @ vectors
 
     def solve(self, forces: np.ndarray) -> np.ndarray:

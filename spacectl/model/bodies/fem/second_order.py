@@ -1,17 +1,17 @@
 """Second-order shapes of a finite-element model from its own matrices, or from given geometric stiffness.
 
-*From the matrices.* Any two nodes i, j that the stiffness couples are seen in axes that turn with them, by the mean
-theta of their rotations; the linear stiffness acts on what is seen there. To second order j is displaced, against i
-carried on rigidly, by
+*From the matrices.* Any two nodes i, j that the stiffness couples are described in corotational axes, rotated
+by the mean theta of their rotations; the linear stiffness acts on the displacements in these axes. To second
+order, the displacement of j relative to rigid motion with i is
 
     d2 = -theta x (u_j - u_i) + 1/2 theta x (theta x X_ij) - 1/4 (theta_i x theta_j) x X_ij,    turned by -1/2 theta_i x theta_j,
 
-and ``K v = -sum_j K_ij d2_ij`` gives the displacement v that undoes these strains. It converges to the second-order shapes of the
-structure as the mesh is refined; no element needs to be known. (Axes of node i alone would add stress times the change of
-rotation between the nodes, which does not vanish.)
+and ``K v = -sum_j K_ij d2_ij`` gives the displacement v that cancels these strains. It converges to the
+second-order shapes of the structure as the mesh is refined, for any type of element. (Axes of node i alone
+would add stress times the change of rotation between the nodes, which does not vanish.)
 
 *From geometric stiffness.* The work of an inertia force on v is the energy of its stresses; matrices for unit
-acceleration fields fix v in the span of these fields.
+acceleration fields determine v in the span of these fields.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def warped_forces(model: Any, fields: tuple[np.ndarray, np.ndarray]) -> np.ndarr
 
 
 def _rotations(model: Any, fields: tuple[np.ndarray, np.ndarray], couples: np.ndarray) -> np.ndarray:
-    """Return the rotations of the nodes; where a node has none, those of the best linear map of its neighbours."""
+    """Return the rotations of the nodes; without, those of the best linear map of its neighbours."""
     u, theta = fields[0], fields[1].copy()
     bare = np.all(model.index[:, 3:] < 0, axis=1)
     if not np.any(bare):
@@ -79,7 +79,7 @@ def geometric_second(
         if not name or len(name) > 2 or any(letter not in "xyz" for letter in name):
             raise ModelError(
                 f"{what}: geometric has the key {name!r}; 'x' is unit acceleration along x, 'xy' acceleration along x "
-                f"that is the place along y"
+                f"that grows with y"
             )
         KG = sparse.csr_array(matrix)
         if KG.shape != model.stiffness.shape or (abs(KG - KG.T).max() > 1e-8 * abs(KG).max()):

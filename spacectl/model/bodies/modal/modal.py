@@ -23,8 +23,9 @@ __all__ = ["ModalBody"]
 class ModalBody(ModalSources, FlexibleBody):
     """A flexible body described by weighted material points and mode shapes.
 
-    ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X turns by ``theta = Psi eta + 1/2 [eta' H_k eta]_k``
-    (Sadigh 1995, Eqs 5.23-5.34). Shapes are relative to the body's frame, so they must vanish at its joint.
+    ``r = X + Phi eta - 1/2 [eta' G_k eta]_k``; the slice at X rotates by
+    ``theta = Psi eta + 1/2 [eta' H_k eta]_k`` (Sadigh 1995, Eqs 5.23-5.34). Shapes are relative to the
+    body's frame, so they must vanish at its joint.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class ModalBody(ModalSources, FlexibleBody):
     second : array (n, 3, m, m), optional
         G: second-order shapes (shortening), symmetric in the last two. Default zero: no geometric stiffening.
     second_slopes : array (n, 3, m, m), optional
-        H: second-order slopes, symmetric in the last two. Default zero.
+        H: second-order rotations, symmetric in the last two. Default zero.
     rotary : array (n, 3) or (n, 3, 3), optional
         Inertia of the slices about their points, body axes [kg m^2].
     stiffness : array (m,) or (m, m)

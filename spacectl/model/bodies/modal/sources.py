@@ -48,8 +48,9 @@ class ModalSources:
         nu : float
             Poisson's ratio.
         edges : tuple of four str
-            Conditions at s low, s high, t low, t high: ``"clamped"``, ``"supported"``, ``"diaphragm"`` (held along the
-            edge and along the normal) or ``"free"``; ignored for a parameter in which the surface closes on itself.
+            Conditions at s low, s high, t low, t high: ``"clamped"``, ``"supported"``, ``"diaphragm"`` (fixed
+            along the edge and along the normal) or ``"free"``; ignored for a parameter in which the surface
+            closes on itself.
         modes : int
             Number of modes.
         terms : int or pair of int
@@ -57,7 +58,7 @@ class ModalSources:
         rotary : bool
             Whether slices have rotary inertia.
         root : vector (3,)
-            Point to which held edges are fixed, where a joint may hold the body [m].
+            Point to which edges are fixed, where a joint may support the body [m].
         frames : dict of name to (s, t)
             Places on the surface that get a frame, with the body's axes.
         damping : float, array (m,), matrix (m, m) or Proportional
@@ -98,8 +99,9 @@ class ModalSources:
     ) -> Any:
         """Make a flexible body from a finite-element model by Craig-Bampton reduction.
 
-        The body's frame is the root, with the axes of the model. Modal coordinates are the modes of the reduced model
-        with the root held: as many as `modes` and six for each interface, scaled to a largest displacement of 1.
+        The body's frame is the root, with the axes of the model. Modal coordinates are the modes of the
+        reduced model with the root fixed: as many as `modes` and six for each interface, scaled to a largest
+        displacement of 1.
 
         Parameters
         ----------
@@ -108,19 +110,19 @@ class ModalSources:
         name : str
             Unique in the system.
         root : int, sequence of int or None
-            Node, or nodes joined rigidly, where the body's joint holds it. None: a floating body, for a `Free` joint.
+            Node, or nodes joined rigidly, of the body's joint. None: a floating body, for a `Free` joint.
         interface : dict of name to int or sequence of int
             Nodes where other parts are attached: each becomes a frame of that name with exact static response.
         modes : int
-            Number of normal modes with root and interfaces held.
+            Number of normal modes with root and interfaces fixed.
         frequency : float, optional
-            Keep only modes of the reduced model up to this frequency [rad/s].
+            Retain only modes of the reduced model up to this frequency [rad/s].
         geometric : "matrices", None or dict
             Second-order shapes: from the matrices themselves, none, or from geometric stiffness matrices for unit
             accelerations of the model: ``"x"`` uniform along x, ``"xy"`` along x growing with y from the root;
             stresses under the inertia forces.
         frames : dict of name to int or sequence of int
-            More nodes that get a frame, without modes of their own.
+            Further nodes that get a frame, without modes of their own.
         damping : float, array (m,), matrix (m, m) or Proportional
             Damping ratio(s), damping matrix, or ``alpha M + beta K``.
         order : str

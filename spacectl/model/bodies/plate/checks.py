@@ -74,16 +74,16 @@ def _check_counts(plate: Any, what: str) -> None:
 
 
 def check_stretchable(plate: Any) -> None:
-    """Raise `ModelError` if functions that are fitted over the old size only prevent another size."""
+    """Raise `ModelError` if functions, which are fitted over the old size only, prevent another size."""
     if isinstance(plate.shapes, tuple):
         raise ModelError(
-            f"Plate '{plate.name}': its shapes are functions, fitted over {plate.length:g} x {plate.width:g} m; describe a plate "
-            "of another size anew and form its equations"
+            f"Plate '{plate.name}': its shapes are functions, fitted over {plate.length:g} x {plate.width:g} "
+            "m; define a new plate of another size and form its equations"
         )
 
 
 def move_frames(frames: tuple[Frame, ...], length: float, width: float) -> tuple[Frame, ...]:
-    """Move frames named after a place to that place of a plate of another size; others stay."""
+    """Move frames named after a place to that place of a plate of another size; do not move others."""
     places = _places(length, width)
     return tuple(replace(item, at=places[item.name]) if item.name in places else item for item in frames)
 

@@ -37,7 +37,7 @@ class PlateInterfaces(ChoosesBasis):
 
     @property
     def shapes_needed(self) -> str:
-        """Numbers of shapes with which the static compliance at all interfaces is that of all trial functions."""
+        """Numbers of shapes that give the static compliance of all trial functions at all interfaces."""
         counts = {"modes": len(self._interface_names(_BENT)), "membrane": len(self._interface_names(_STRETCHED))}
         return ", ".join(f"{key}={n}" for key, n in counts.items() if n and getattr(self, key))
 

@@ -59,7 +59,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         Number of in-plane shapes (modes of stretch and shear).
     edges : tuple of four str
         Conditions at x = 0, x = length, y = -width / 2, y = width / 2: ``"clamped"``, ``"supported"`` (hinged, in-plane
-        displacement held), ``"diaphragm"`` (hinged, free to move in-plane across the edge) or ``"free"``.
+        displacement fixed), ``"diaphragm"`` (hinged, free to move in-plane across the edge) or ``"free"``.
     shapes : "auto", "interface", "modes", "products" or tuple of functions of (x, y)
         Static shapes at the interfaces, then modes with the interfaces fixed; modes by Ritz's method; products of beam
         functions (Sadigh 1995, Eq 5.49); or your own deflections. ``"auto"`` (default): interface shapes if a system has
@@ -224,7 +224,7 @@ class Plate(PlateFields, PlateInterfaces, FlexibleBody):
         return Fields(fields.value + across.value, fields.first + across.first, fields.second + across.second)
 
     def _all(self, x: np.ndarray, y: np.ndarray) -> tuple[Geometry, Fields, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the geometry, first-order fields, slopes Psi, and G, H at places (x, y)."""
+        """Return the geometry, first-order fields, rotations Psi, and G, H at places (x, y)."""
         geometry, u = self._flat.geometry(x, y), self._first(x, y)
         n, m = len(x), u.size
         if self.shortening == "line":

@@ -73,7 +73,7 @@ def lowest_products(flat: Flat, families: Any, section: Section, n: int) -> list
     quotient = energy / np.einsum("n,nk->k", weights, table[0] ** 2)
     elastic = [int(k) for k in np.argsort(quotient) if quotient[k] > 1e-9 * np.max(quotient)]
     if len(elastic) < n:
-        raise ModelError(f"plate: {n} products asked for, {len(elastic)} are there")
+        raise ModelError(f"plate: {n} products are requested, but only {len(elastic)} are available")
     return [divmod(k, families[1].size) for k in elastic[:n]]
 
 

@@ -1,7 +1,8 @@
 """Functions of two surface parameters (s, t): tables of values and derivatives, of which shapes are sums.
 
-A family of functions of one variable (Legendre polynomials, Fourier functions where the surface closes on itself, beam
-functions) gives its values and two derivatives; products of two families are the trial functions of plates and shells.
+A family of functions of one variable (Legendre polynomials, Fourier functions if the surface closes on
+itself, beam functions) provides values and two derivatives; products of two families are the trial functions
+of plates and shells.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Fields:
         return Fields(self.value @ coefficients, self.first @ coefficients, self.second @ coefficients)
 
     def beside(self, other: Fields) -> Fields:
-        """Return the columns of both."""
+        """Return the fields with the columns of both."""
         pairs = ((self.value, other.value), (self.first, other.first), (self.second, other.second))
         return Fields(*(np.concatenate(pair, axis=-1) for pair in pairs))
 
@@ -146,7 +146,8 @@ class Geometry:
     def turn2(self, u: Fields, v: Fields) -> np.ndarray:
         """Return the second-order rotation vector of pairs of fields u with second-order displacement v, (n, 3, k, k).
 
-        ``theta2~ = skew F2 - 1/2 (w e + e w)``, F1 = e + w symmetric and skew; v holds the pairs (j, k) as columns, j slowest.
+        ``theta2~ = skew F2 - 1/2 (w e + e w)``, F1 = e + w symmetric and skew; the columns of v are the pairs
+        (j, k), j slowest.
         """
         n, k = u.value.shape[0], u.size
         F1 = self._gradient(u)

@@ -71,7 +71,7 @@ class SurfaceFunction:
         except (TypeError, ValueError, ArithmeticError) as error:
             raise ModelError(f"{what}: the function of two parameters failed ({error})") from error
         if not np.all(np.isfinite(values)):
-            raise ModelError(f"{what}: the function gives numbers that are not finite within {ranges}")
+            raise ModelError(f"{what}: the function returns numbers that are not finite within {ranges}")
         S, T = (family.table(x)[0] for family, x in zip(families, nodes, strict=True))
         C = np.einsum("ps,stk,qt->pqk", np.linalg.pinv(S), values, np.linalg.pinv(T), optimize=True)
         miss = float(np.max(np.abs(np.einsum("sp,pqk,tq->stk", S, C, T, optimize=True) - values)))

@@ -21,7 +21,7 @@ from spacectl.model.bodies.surface.fields import Fields, Geometry
 
 __all__ = ["EDGES", "RitzSpace", "Section", "Surface", "isotropic_section", "neglected_energy", "strain_energy"]
 
-#: Edge conditions: (displacement along the edge held, across it in the surface held, normal held, slope held)
+#: Whether an edge fixes (displacement along it, across it in the surface, along the normal, rotation)
 EDGES = {
     "clamped": (True, True, True, True),
     "supported": (True, True, True, False),
@@ -66,7 +66,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class RitzSpace:
-    """Trial functions on a surface (products of `families` along the coordinate `axes`) that meet edge conditions.
+    """Trial functions on a surface, products of `families` along coordinate `axes`, with edge conditions.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class RitzSpace:
     edges : tuple of four str
         Conditions at s0, s1, t0, t1, see `EDGES`.
     nodes : int
-        Quadrature nodes along s and t, where more are wanted than the products of three trial functions need.
+        Quadrature nodes along s and t, if more than the products of three trial functions need.
     """
 
     surface: Surface
@@ -119,7 +119,7 @@ class RitzSpace:
 
     @cached_property
     def basis(self) -> np.ndarray:
-        """Combinations of the products that meet the edge conditions, as columns."""
+        """Combinations of the products that satisfy the edge conditions, as columns."""
         rows = self._edge_rows()
         if not len(rows):
             return np.eye(self._trial.size)
@@ -167,7 +167,7 @@ class RitzSpace:
 
     @cached_property
     def rigid(self) -> np.ndarray:
-        """Rigid motions that the edges allow, as columns in the basis; none for a held surface."""
+        """Rigid motions that the edges allow, as columns in the basis; none for a fixed surface."""
         X = self.geometry.X
         centre = X.mean(axis=0)
         size = max(float(np.max(np.abs(X - centre))), 1e-300)
@@ -225,7 +225,7 @@ class RitzSpace:
         stretch2, bend2 = (part(u).reshape(n, 3, -1) for part in (self.geometry.stretch2, self.geometry.bend2))
         right = np.einsum("nak,ab,nbp,n->kp", E, section.membrane, stretch2, w, optimize=True)
         right += np.einsum("nak,ab,nbp,n->kp", K, section.bending, bend2, w, optimize=True)
-        if self.rigid.shape[1]:  # a free surface is not turned or moved
+        if self.rigid.shape[1]:  # a free surface is neither rotated nor translated
             right -= (
                 self._matrices[3]
                 @ self.rigid
@@ -235,7 +235,7 @@ class RitzSpace:
 
 
 def neglected_energy(geometry: Geometry, u: Fields, v: Fields, section: Section, weights: np.ndarray) -> np.ndarray:
-    """Return the strain energy ``1/8 p' (.) p`` of pairs p that second-order displacements v leave over: (m m, m m)."""
+    """Return the residual strain energy ``1/8 p' (.) p`` of pairs p for second-order fields v: (m m, m m)."""
     n = len(weights)
     stretch = geometry.stretch(v) + geometry.stretch2(u).reshape(n, 3, -1)
     bend = geometry.bend(v) + geometry.bend2(u).reshape(n, 3, -1)

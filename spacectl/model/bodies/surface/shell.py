@@ -84,7 +84,7 @@ def shell_data(
 
 
 class _Places:
-    """Points, shapes, slopes and their second-order parts at places (s, t) of a shell."""
+    """Points, shapes, rotations and their second-order parts at places (s, t) of a shell."""
 
     def __init__(self, space: RitzSpace, first: np.ndarray, second: np.ndarray) -> None:
         self.space, self.first, self.second = space, first, second
@@ -140,5 +140,5 @@ def _seat(surface: SurfacePatch, name: str, at: Any, what: str) -> tuple[float, 
 
 
 def _hub(root: Any, m: int) -> tuple[np.ndarray, ...]:
-    """Return a massless point that does not move, to which the held edges are fixed."""
+    """Return a massless fixed point, to which edges are attached."""
     return np.asarray(root)[None], *(np.zeros((1, 3, *(m,) * k)) for k in (1, 1, 2, 2))

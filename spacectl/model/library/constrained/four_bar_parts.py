@@ -1,4 +1,4 @@
-"""What the four-bars share: rods, the pivots and the open chain."""
+"""Parts that the four-bars share: rods, pivots and the open chain."""
 
 from __future__ import annotations
 

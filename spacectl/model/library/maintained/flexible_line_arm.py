@@ -1,4 +1,4 @@
-"""A flexible arm whose tip stays on a line."""
+"""A flexible arm whose tip follows a line."""
 
 from __future__ import annotations
 

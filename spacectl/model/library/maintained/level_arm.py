@@ -1,4 +1,4 @@
-"""An arm whose second link keeps its direction."""
+"""An arm whose second link maintains its direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["level_arm"]
 
 
 def level_arm(*, kept: str = "artificial", mass: float = 1.0, length: float = 1.0) -> System:
-    """Return an arm whose second link keeps its direction, by guides or the elbow's torque (Sadigh 1995, Figure 3.1).
+    """Return an arm whose second link maintains its direction by guides or the elbow (Sadigh 1995, Fig. 3.1).
 
     Parameters
     ----------

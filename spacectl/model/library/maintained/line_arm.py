@@ -1,4 +1,4 @@
-"""An arm whose tip stays on a line."""
+"""An arm whose tip follows a line."""
 
 from __future__ import annotations
 

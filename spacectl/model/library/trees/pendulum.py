@@ -13,7 +13,7 @@ __all__ = ["pendulum"]
 
 
 def pendulum(*, mass: float = 1.0, length: float = 1.0) -> System:
-    """Return a uniform rod that swings about y under gravity, driven at its hinge; it hangs along -z at rest."""
+    """Return a uniform rod under gravity on a driven hinge about y, pointing along -z at rest."""
     inertia = mass * length**2 / 12.0
     rod = RigidBody(name="rod", mass=mass, inertia=(inertia, inertia, 0.0), com=(0.0, 0.0, -length / 2))
     return System(

@@ -35,10 +35,11 @@ def retrieval_arm(
 ) -> System:
     """Return a planar three-joint arm on an orbiter that holds a satellite (Sadigh 1995, section 8.3, Tables 8.1, 8.2).
 
-    The orbiter keeps its place and attitude in the orbit frame (x radial, y along track, z orbit normal), as the source
-    assumes. Joints are ``shoulder``, ``elbow``, ``wrist``, relative angles about z; torques act between neighbours. Sensors:
-    ``payload`` (position of the satellite's centre of mass), ``payload_velocity``, and ``attitude``, which is zero when the
-    satellite's grip points along +x, that is where ``shoulder + elbow + wrist = pi`` (Eq 8.32 there).
+    The orbiter has a fixed position and attitude in the orbit frame (x radial, y along track, z orbit
+    normal), as the source assumes. Joints are ``shoulder``, ``elbow``, ``wrist``, relative angles about z;
+    torques act between neighbours. Sensors: ``payload`` (position of the satellite's centre of mass),
+    ``payload_velocity``, and ``attitude``, which is zero when the satellite's grip points along +x, that is
+    where ``shoulder + elbow + wrist = pi`` (Eq 8.32 there).
 
     Parameters
     ----------

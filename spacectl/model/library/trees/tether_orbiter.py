@@ -25,11 +25,12 @@ __all__ = ["TetherOrbiter"]
 
 @dataclass(frozen=True, kw_only=True)
 class TetherOrbiter:
-    """Parameters of an orbiter with arm and tether, and the systems that follow from them (Sadigh 1995, section 6.3.1).
+    """Parameters of an orbiter with arm and tether, and systems made from them (Sadigh 1995, section 6.3.1).
 
-    The spacecraft's centre of mass stays at the origin of the orbit frame; the arm begins there; the tether is straight
-    and massless, the satellite a point. Angles of the tree (pitch, shoulder, elbow, swing) are relative, from the local
-    vertical on, so that the tether's absolute angle is their sum. Inputs are the torques on the craft, at shoulder and elbow.
+    The spacecraft's centre of mass is fixed at the origin of the orbit frame; the arm begins there; the
+    tether is straight and massless, the satellite a point. Angles of the tree (pitch, shoulder, elbow, swing)
+    are relative, from the local vertical on, so that the tether's absolute angle is their sum. Inputs are the
+    torques on the craft, at shoulder and elbow.
 
     Parameters
     ----------

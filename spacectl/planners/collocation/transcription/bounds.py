@@ -1,4 +1,4 @@
-"""Bounds of the unknowns of a phase: limits of inputs, bounds of states, and what is fixed at the ends."""
+"""Bounds of the unknowns and rows of a phase: input limits, state bounds and boundary conditions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from spacectl.planners.problem import FREE, Problem
 
 __all__ = ["check_start", "end_pairs", "phase_bounds", "row_bounds", "start_pairs"]
 
-_NEAR = 1e-2  # how far an end value that follows from the others may be off on a coarse mesh
+_NEAR = 1e-2  # tolerance of dependent final values, which a coarse mesh satisfies only approximately
 
 
 def start_pairs(problem: Problem) -> list[tuple[float, float]]:
-    """Return bounds of each state at the start of the first phase; what is not named is at rest."""
+    """Return bounds of each state at the start of the first phase; states not named have their rest values."""
     rest = np.asarray(problem.eom.x_rest)
     return [problem.start.get(name, (float(rest[i]),) * 2) for i, name in enumerate(problem.eom.states)]
 
 
 def check_start(problem: Problem) -> None:
-    """Raise `ModelError` if a completely fixed start does not meet the constraints of the system."""
+    """Raise `ModelError` if a completely fixed start violates the constraint equations of the system."""
     eom = problem.eom
     pairs = np.array(start_pairs(problem))
     if not eom.constraint_rows or np.any(pairs[:, 0] != pairs[:, 1]):
@@ -40,11 +40,11 @@ def check_start(problem: Problem) -> None:
 
 
 def end_pairs(block: PhaseBlock) -> list[tuple[float, float]]:
-    """Return bounds of each state at the end; fixed values that follow from others are loosened.
+    """Return bounds of each state at the end; dependent fixed values are relaxed.
 
-    Unit quaternions, constraints of the system and path conditions that are held make some entries follow from
-    others. A discretised motion leaves the constraint set by the error of the mesh, so a state on that set is fixed
-    by as many of its entries as it has degrees of freedom, chosen by pivoting; the others stay within one per cent.
+    Unit quaternions, constraints of the system and equality path conditions make some entries dependent on others,
+    and a discretised motion satisfies them only up to the mesh error. Therefore as many entries are fixed as the
+    constrained state has degrees of freedom, chosen by pivoting; the others may deviate by one per cent.
     """
     problem, eom = block.problem, block.problem.eom
     pairs = [problem.end.get(name, FREE) for name in eom.states]
@@ -63,7 +63,7 @@ def end_pairs(block: PhaseBlock) -> list[tuple[float, float]]:
 
 
 def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
-    """Return gradients, at the end state, of what every state meets: unit quaternions, constraints, held path conditions."""
+    """Return gradients at the final state of quaternion norms, constraints and equality path conditions."""
     problem, eom = block.problem, block.problem.eom
     x = np.array(
         [low if low == high else rest for (low, high), rest in zip(pairs, np.asarray(eom.x_rest), strict=True)]
@@ -74,15 +74,15 @@ def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
         rows[-1][k : k + 4] = x[k : k + 4]
     if eom.constraint_rows:
         t, q, v = 0.0, x[: eom.n_q], x[eom.n_q :]
-        slopes = [eom.jacobian("residual", "g", letter, t, q, v, p=problem.p) for letter in ("q", "v")]
-        rows += list(np.hstack(slopes))
+        derivatives = [eom.jacobian("residual", "g", letter, t, q, v, p=problem.p) for letter in ("q", "v")]
+        rows += list(np.hstack(derivatives))
     if block.model.anchors:
         X = np.zeros((1, block.model.n_X))
         here = slice(block.places["q"].start, block.places["v"].stop)
         X[0, here] = x
-        slopes_at = block.model.ends[0]
+        derivatives_at = block.model.ends[0]
         J = np.zeros((block.bound_ends[0].n_values, block.model.n_X))
-        J[slopes_at.rows, slopes_at.columns] = block.bound_ends[0].jacobian(X)[0]
+        J[derivatives_at.rows, derivatives_at.columns] = block.bound_ends[0].jacobian(X)[0]
         rows += list(J[sum(item.rule.size for item in problem.conditions_start) :, here])
     return np.array(rows)
 
@@ -90,7 +90,7 @@ def _normals(block: PhaseBlock, pairs: list[tuple[float, float]]) -> np.ndarray:
 def row_bounds(blocks: Sequence[PhaseBlock]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return lower and upper bounds of the rows of each phase.
 
-    A condition that is held from the phase before on needs no anchor at the start of the next.
+    An equality path condition continued from the previous phase needs no anchor at the start of the next.
     """
     before: set[tuple[str, int, int]] = set()
     out = []
@@ -103,7 +103,7 @@ def row_bounds(blocks: Sequence[PhaseBlock]) -> list[tuple[np.ndarray, np.ndarra
 
 def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -> np.ndarray:
     problem, rows = block.problem, np.zeros(block.m)
-    held = {name: order for name, order, _ in block.model.anchors}
+    anchored = {name: order for name, order, _ in block.model.anchors}
     values = {item.name: getattr(item, side) for item in problem.path}
     free = -np.inf if side == "low" else np.inf
     anchors = [
@@ -113,7 +113,9 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
     ]
     groups = {
         "path": [
-            0.0 if item.name in held else getattr(item, side) for item in problem.path for _ in range(item.rule.size)
+            0.0 if item.name in anchored else getattr(item, side)
+            for item in problem.path
+            for _ in range(item.rule.size)
         ],
         "start": [*(getattr(item, side) for item in problem.conditions_start for _ in range(item.rule.size)), *anchors],
         "end": [getattr(item, side) for item in problem.conditions_end for _ in range(item.rule.size)],
@@ -122,9 +124,8 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
         first, count = block.row_groups[key]
         if count:
             rows[first - block.row : first - block.row + count] = np.resize(numbers, count)
-    if (
-        not block.scheme.is_collocated_at_start
-    ):  # inputs there follow those of the second point: an equation is one too many
+    # not collocated at the start, inputs there equal those of the second point: equations are redundant
+    if not block.scheme.is_collocated_at_start:
         first = block.row_groups["path"][0] - block.row
         equations = [item.low == item.high for item in problem.path for _ in range(item.rule.size)]
         rows[first : first + len(equations)][equations] = free
@@ -132,11 +133,11 @@ def _row_side(block: PhaseBlock, side: str, before: set[tuple[str, int, int]]) -
 
 
 def phase_bounds(
-    block: PhaseBlock, *, is_first: bool, held: Mapping[str, float] | None = None
+    block: PhaseBlock, *, is_first: bool, fixed: Mapping[str, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and upper bounds of a phase's unknowns, shape (n,).
 
-    Entries of z named in `held` have one fixed value.
+    Entries of z named in `fixed` have one fixed value.
     """
     problem, model, places = block.problem, block.model, block.places
     low, high = np.full((block.P, model.n_z), -np.inf), np.full((block.P, model.n_z), np.inf)
@@ -164,7 +165,7 @@ def phase_bounds(
         if is_first:
             bound(places["q"].start + i, first, 0)
         bound(places["q"].start + i, last, -1)
-    for name, value in (held or {}).items():
+    for name, value in (fixed or {}).items():
         bound(model.names.index(name), (value, value))
     _require_order(block, low, high)
     return np.append(low.ravel(), problem.duration[0]), np.append(high.ravel(), problem.duration[1])
@@ -174,8 +175,8 @@ def _require_order(block: PhaseBlock, low: np.ndarray, high: np.ndarray) -> None
     wrong = np.argwhere(low > high)
     if wrong.size:
         point, entry = wrong[0]
-        where = {0: "at the start", block.P - 1: "at the end"}.get(int(point), "on the way")
+        where = {0: "at the start", block.P - 1: "at the end"}.get(int(point), "between start and end")
         raise ModelError(
             f"problem '{block.problem.name}': {where}, '{block.model.names[entry]}' must be at least {low[point, entry]:g} and "
-            f"at most {high[point, entry]:g}; its bounds and its end values contradict each other"
+            f"at most {high[point, entry]:g}; its bounds contradict each other or its boundary values"
         )

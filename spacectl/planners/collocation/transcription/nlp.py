@@ -1,4 +1,4 @@
-"""The whole nonlinear programme: phases, what links them, scaling, and sparse derivatives summed from their entries."""
+"""The nonlinear programme: phases, linkage constraints, scaling, and assembled sparse derivatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.planners.collocation.transcription.bounds import phase_bounds, row_bounds
-from spacectl.planners.collocation.transcription.derivatives import PhaseSlopes
+from spacectl.planners.collocation.transcription.derivatives import PhaseDerivatives
 from spacectl.planners.collocation.transcription.phase import PhaseBlock, PhaseState
 from spacectl.planners.collocation.transcription.point import point_model
 from spacectl.planners.collocation.transcription.schemes import Scheme
@@ -20,7 +20,7 @@ __all__ = ["Nlp", "SparseSum", "transcribe"]
 
 
 class SparseSum:
-    """A sparse matrix whose entries are given with repetitions: its pattern and the sum of what falls on one place."""
+    """Assemble a sparse matrix from entries whose positions may repeat."""
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]):
         keys, self._place = np.unique(columns.astype(np.int64) * shape[0] + rows, return_inverse=True)
@@ -29,7 +29,7 @@ class SparseSum:
         self.sparsity = ca.Sparsity(shape[0], shape[1], starts.tolist(), self.rows.tolist())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Return nonzeros in CasADi's order."""
+        """Sum the entries; return the nonzeros in CasADi's order."""
         return np.bincount(self._place, weights=values, minlength=len(self.rows))
 
 
@@ -46,7 +46,7 @@ class Nlp:
     row_low, row_high : array, shape (m,)
         Bounds of the rows.
     links : array, shape (k, 2)
-        Pairs of columns that are equal (end of a phase, begin of the next).
+        Pairs of columns that are equal (end of a phase, start of the next).
     """
 
     blocks: tuple[PhaseBlock, ...]
@@ -62,23 +62,23 @@ class Nlp:
 
     @property
     def n(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return len(self.low)
 
     @property
     def m(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(self.row_low)
 
     @cached_property
-    def slopes(self) -> tuple[PhaseSlopes, ...]:
+    def derivatives(self) -> tuple[PhaseDerivatives, ...]:
         """Derivatives of the phases."""
-        return tuple(PhaseSlopes(block) for block in self.blocks)
+        return tuple(PhaseDerivatives(block) for block in self.blocks)
 
     @cached_property
     def jacobian_sum(self) -> SparseSum:
         """Pattern of the Jacobian."""
-        places = [item.jacobian_places for item in self.slopes]
+        places = [item.jacobian_places for item in self.derivatives]
         k = np.arange(self.m - len(self.links), self.m)
         rows = np.concatenate([*(item[0] for item in places), k, k])
         columns = np.concatenate([*(item[1] for item in places), self.links[:, 0], self.links[:, 1]])
@@ -87,13 +87,13 @@ class Nlp:
     @cached_property
     def hessian_sum(self) -> SparseSum:
         """Pattern of the upper triangle of the Hessian."""
-        places = [item.hessian_places for item in self.slopes]
+        places = [item.hessian_places for item in self.derivatives]
         return SparseSum(
             np.concatenate([item[0] for item in places]), np.concatenate([item[1] for item in places]), (self.n,) * 2
         )
 
     def at(self, x_hat: np.ndarray) -> list[PhaseState]:
-        """Return the phases at scaled unknowns; the last one is remembered, because solvers ask in turns."""
+        """Evaluate the phases at scaled unknowns; the last result is cached."""
         key = x_hat.tobytes()
         if self._last is None or self._last[0] != key:
             x = x_hat * self.scale
@@ -105,19 +105,19 @@ class Nlp:
         return self.cost_scale * sum(item.block.objective(item) for item in self.at(x_hat))
 
     def gradient(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return its gradient."""
+        """Return the gradient of the scaled cost."""
         parts = [item.block.gradient(item) for item in self.at(x_hat)]
         return self.cost_scale * np.concatenate(parts) * self.scale
 
     def rows(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return scaled rows."""
+        """Return the scaled rows."""
         x = x_hat * self.scale
         linked = x[self.links[:, 0]] - x[self.links[:, 1]]
         return np.concatenate([*(item.block.rows(item) for item in self.at(x_hat)), linked]) * self.row_scale
 
     def jacobian(self, x_hat: np.ndarray) -> np.ndarray:
-        """Return nonzeros of the scaled rows' Jacobian."""
-        parts = [slopes.jacobian(item) for slopes, item in zip(self.slopes, self.at(x_hat), strict=True)]
+        """Return the nonzeros of the Jacobian of the scaled rows."""
+        parts = [derivatives.jacobian(item) for derivatives, item in zip(self.derivatives, self.at(x_hat), strict=True)]
         ones = np.ones(len(self.links))
         pattern = self.jacobian_sum
         return (
@@ -125,9 +125,9 @@ class Nlp:
         )
 
     def hessian(self, x_hat: np.ndarray, sigma: float, multipliers: np.ndarray) -> np.ndarray:
-        """Return nonzeros of the upper triangle of the Hessian of the Lagrangian."""
+        """Return the nonzeros of the upper triangle of the Hessian of the scaled Lagrangian."""
         lam, weight = multipliers * self.row_scale, sigma * self.cost_scale
-        parts = [item.hessian(state, weight, lam) for item, state in zip(self.slopes, self.at(x_hat), strict=True)]
+        parts = [item.hessian(state, weight, lam) for item, state in zip(self.derivatives, self.at(x_hat), strict=True)]
         pattern = self.hessian_sum
         return pattern(np.concatenate(parts)) * self.scale[pattern.rows] * self.scale[pattern.columns]
 
@@ -137,12 +137,13 @@ def transcribe(
     scheme: Scheme,
     meshes: Sequence[np.ndarray],
     *,
-    held: Sequence[Mapping[str, float]] | None = None,
+    fixed: Sequence[Mapping[str, float]] | None = None,
     weights: Sequence[np.ndarray] | None = None,
 ) -> Nlp:
-    """Return the programme of some phases on their meshes, not scaled yet.
+    """Return the unscaled programme of phases on their meshes.
 
-    `held` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in the cost rate.
+    `fixed` names, for each phase, entries of z that keep one value; `weights` those of its squared inputs in
+    the cost rate.
     """
     models = [point_model(problem) for problem in problems]
     if any(model.has_clock for model in models) and not all(model.has_clock for model in models):
@@ -154,8 +155,8 @@ def transcribe(
         blocks.append(PhaseBlock.of(problem, model, scheme, mesh, column, row, own))
         column, row = column + blocks[-1].n, row + blocks[-1].m
     links = _links(blocks)
-    values = [{} for _ in blocks] if held is None else list(held)
-    bounds = [phase_bounds(block, is_first=k == 0, held=values[k]) for k, block in enumerate(blocks)]
+    values = [{} for _ in blocks] if fixed is None else list(fixed)
+    bounds = [phase_bounds(block, is_first=k == 0, fixed=values[k]) for k, block in enumerate(blocks)]
     low, high = (np.concatenate([item[i] for item in bounds]) for i in (0, 1))
     row_low, row_high = (
         np.concatenate([*(item[i] for item in row_bounds(blocks)), np.zeros(len(links))]) for i in (0, 1)
@@ -165,7 +166,7 @@ def transcribe(
 
 
 def _links(blocks: Sequence[PhaseBlock]) -> np.ndarray:
-    """Return the columns of states that are continuous from phase to phase, by name."""
+    """Return pairs of columns of the states that are continuous between phases, matched by name."""
     pairs = []
     for before, after in zip(blocks[:-1], blocks[1:], strict=True):
         last = before.column + (before.P - 1) * before.model.n_z

@@ -1,8 +1,8 @@
-"""One phase of a transcribed problem: its unknowns, its rows, and their derivatives from those of the points.
+"""A phase of a transcribed problem: its unknowns and rows, assembled from those of the collocation points.
 
-Unknowns: z of each point, then the duration T. Rows: defects ``X_j - X_0 - T ds sum_i A_ji X_dot_i``, residuals and path
-conditions of each point, rows that hold undetermined inputs, conditions of both ends. Only the points cost anything; the
-rest is bookkeeping with arrays.
+Unknowns: z of each point, then the duration T. Rows: defects ``X_j - X_0 - T ds sum_i A_ji X_dot_i``,
+residuals and path conditions of each point, rows that hold undetermined inputs, conditions of both ends. Only
+the points cost anything; the rest is bookkeeping with arrays.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.batch_function import BatchFunction
-from spacectl.planners.collocation.transcription.point import PointModel, Slopes
+from spacectl.planners.collocation.transcription.point import Derivatives, PointModel
 from spacectl.planners.collocation.transcription.schemes import Scheme
 from spacectl.planners.problem import Problem
 
-__all__ = ["BoundSlopes", "PhaseBlock", "PhaseState"]
+__all__ = ["BoundDerivatives", "PhaseBlock", "PhaseState"]
 
 
-class BoundSlopes:
-    """`Slopes` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
+class BoundDerivatives:
+    """`Derivatives` for fixed parameters: values, Jacobian and Hessian nonzeros at many rows."""
 
-    def __init__(self, slopes: Slopes, p: np.ndarray):
+    def __init__(self, derivatives: Derivatives, p: np.ndarray):
         self._value, self._jacobian, self._hessian = (
-            BatchFunction(item, p) for item in (slopes.value, slopes.jacobian, slopes.hessian)
+            BatchFunction(item, p) for item in (derivatives.value, derivatives.jacobian, derivatives.hessian)
         )
         self.n_values = self._value.n_out
 
@@ -45,7 +45,7 @@ class BoundSlopes:
 
 @dataclass(eq=False)
 class PhaseState:
-    """Unknowns of a phase with the values of its points; Jacobians are added when they are asked for."""
+    """Unknowns of a phase with the values at its points; Jacobians are evaluated on demand."""
 
     block: PhaseBlock
     Z: np.ndarray
@@ -54,7 +54,7 @@ class PhaseState:
 
     @cached_property
     def JF(self) -> np.ndarray:
-        """Nonzeros of the points' Jacobians, (P, n)."""
+        """Nonzeros of the Jacobians at the points, (P, n)."""
         return self.block.bound.jacobian(self.Z)
 
     @cached_property
@@ -75,19 +75,19 @@ class PhaseBlock:
     Parameters
     ----------
     problem : Problem
-        The phase.
+        The problem of the phase.
     model : PointModel
-        Its points.
+        Equations at a collocation point.
     scheme : Scheme
-        Points of an interval.
+        Collocation scheme.
     mesh : array, shape (N + 1,)
-        Fractions of the duration where intervals meet, 0 to 1.
+        Interval boundaries as fractions of the duration, 0 to 1.
     column, row : int
-        First unknown and first row in the whole problem.
-    bound : BoundSlopes
-        Of the points, for the problem's parameters.
-    bound_ends : tuple of BoundSlopes
-        Of the conditions of both ends.
+        First unknown and first row in the whole programme.
+    bound : BoundDerivatives
+        Functions of the points, bound to the problem's parameters.
+    bound_ends : tuple of BoundDerivatives
+        Functions of the boundary conditions, likewise.
     """
 
     problem: Problem
@@ -96,41 +96,38 @@ class PhaseBlock:
     mesh: np.ndarray
     column: int
     row: int
-    bound: BoundSlopes
-    bound_ends: tuple[BoundSlopes, BoundSlopes]
+    bound: BoundDerivatives
+    bound_ends: tuple[BoundDerivatives, BoundDerivatives]
     places: dict[str, slice] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, problem: Problem, model: PointModel, scheme: Scheme, mesh: Any, column: int, row: int, weights: Any = None
     ) -> PhaseBlock:
-        """Bind the functions to the parameters of the problem.
-
-        The `weights` (n_u,) of squared inputs are added to the cost rate.
-        """
+        """Bind the functions to the problem's parameters and to weights (n_u,) of squared inputs."""
         damping = np.zeros(problem.eom.n_u) if weights is None else np.asarray(weights)
-        points = BoundSlopes(model.slopes, np.concatenate([problem.p, damping]))
-        ends = (BoundSlopes(model.ends[0], problem.p), BoundSlopes(model.ends[1], problem.p))
+        points = BoundDerivatives(model.derivatives, np.concatenate([problem.p, damping]))
+        ends = (BoundDerivatives(model.ends[0], problem.p), BoundDerivatives(model.ends[1], problem.p))
         return cls(problem, model, scheme, np.asarray(mesh), column, row, points, ends, model.places)
 
     @property
     def N(self) -> int:
-        """Intervals."""
+        """Number of intervals."""
         return len(self.mesh) - 1
 
     @property
     def d(self) -> int:
-        """Points of an interval, without its first."""
+        """Number of points of an interval, without its first."""
         return len(self.scheme.points) - 1
 
     @property
     def P(self) -> int:
-        """Points."""
+        """Number of points."""
         return self.N * self.d + 1
 
     @cached_property
     def ds(self) -> np.ndarray:
-        """Lengths of the intervals as fractions."""
+        """Lengths of the intervals as fractions of the duration."""
         return np.diff(self.mesh)
 
     @cached_property
@@ -141,12 +138,12 @@ class PhaseBlock:
 
     @cached_property
     def quadrature(self) -> np.ndarray:
-        """Weights of an integral over the fraction, (P,)."""
+        """Quadrature weights over the fraction of the duration, (P,)."""
         return self.gather((self.ds[:, None] * self.scheme.A[-1])[:, :, None])[:, 0]
 
     @property
     def n(self) -> int:
-        """Unknowns."""
+        """Number of unknowns."""
         return self.P * self.model.n_z + 1
 
     @property
@@ -155,13 +152,13 @@ class PhaseBlock:
         return self.column + self.n - 1
 
     @cached_property
-    def held(self) -> np.ndarray:
-        """Entries of z at the first point that no row determines (Radau): they follow the second point."""
+    def undetermined(self) -> np.ndarray:
+        """Entries of z at the first point that equal those of the second, as no row determines them (Radau)."""
         return np.zeros(0, dtype=int) if self.scheme.is_collocated_at_start else self.controls
 
     @cached_property
     def controls(self) -> np.ndarray:
-        """Entries of z that are chosen freely: rates of smooth inputs, then the other inputs."""
+        """Entries of z that are controls: rates of smooth inputs, then the other inputs."""
         z = np.arange(self.model.n_z)
         return np.concatenate([z[self.places["rates"]][self.model.sizes["v"] :], z[self.places["u"]]])
 
@@ -185,7 +182,7 @@ class PhaseBlock:
             "defect": self.N * self.d * self.model.n_X,
             "residual": self.P * sizes["residual"],
             "path": self.P * sizes["path"],
-            "held": len(self.held),
+            "undetermined": len(self.undetermined),
             "start": self.bound_ends[0].n_values,
             "end": self.bound_ends[1].n_values - 1,
         }
@@ -194,22 +191,22 @@ class PhaseBlock:
 
     @property
     def m(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return sum(count for _, count in self.row_groups.values())
 
     def state(self, x: np.ndarray) -> PhaseState:
-        """Return the phase's part of all unknowns, evaluated."""
+        """Evaluate the phase at its part of all unknowns."""
         own = x[self.column : self.column + self.n]
         Z = own[:-1].reshape(self.P, self.model.n_z)
         return PhaseState(self, Z, float(own[-1]), self.bound.value(Z))
 
     def pieces(self, values: np.ndarray) -> np.ndarray:
-        """Return values at points (P, k) as they belong to intervals, (N, d + 1, k)."""
+        """Return values at points (P, k) arranged by interval, (N, d + 1, k)."""
         index = np.arange(self.N)[:, None] * self.d + np.arange(self.d + 1)
         return values[index]
 
     def gather(self, pieces: np.ndarray) -> np.ndarray:
-        """Return the sum of the contributions of intervals to their points: (N, d + 1, k) -> (P, k)."""
+        """Sum the contributions of intervals to their points: (N, d + 1, k) -> (P, k)."""
         out = np.zeros((self.P, pieces.shape[2]))
         out[:-1] = pieces[:, :-1].reshape(self.N * self.d, -1)
         out[self.d :: self.d] += pieces[:, -1]
@@ -222,11 +219,11 @@ class PhaseBlock:
         return self.problem.time_weight * at.T + running + final
 
     def gradient(self, at: PhaseState) -> np.ndarray:
-        """Return the gradient of the cost by the phase's own unknowns, (n,)."""
+        """Return the gradient of the cost with respect to the phase's unknowns, (n,)."""
         out = np.zeros((self.P, self.model.n_z))
-        slopes = self.model.slopes
-        of_cost = slopes.rows == len(at.F[0]) - 1
-        out[:, slopes.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
+        derivatives = self.model.derivatives
+        of_cost = derivatives.rows == len(at.F[0]) - 1
+        out[:, derivatives.columns[of_cost]] = at.T * self.quadrature[:, None] * at.JF[:, of_cost]
         end, bound = self.model.ends[1], self.bound_ends[1]
         of_end = end.rows == bound.n_values - 1
         out[-1, end.columns[of_end]] += bound.jacobian(at.Z[-1:, self.places["X"]])[0, of_end]
@@ -234,7 +231,7 @@ class PhaseBlock:
         return np.append(out.ravel(), by_T)
 
     def rows(self, at: PhaseState) -> np.ndarray:
-        """Return values of the phase's rows, (m,)."""
+        """Return the values of the phase's rows, (m,)."""
         X, X_dot = self.pieces(at.Z[:, self.places["X"]]), self.pieces(at.X_dot)
         moved = np.einsum("ji,kix->kjx", self.scheme.A, X_dot) * (at.T * self.ds)[:, None, None]
         defects = X[:, 1:] - X[:, :1] - moved
@@ -243,5 +240,5 @@ class PhaseBlock:
         ]
         return np.concatenate([
             defects.ravel(), at.F[:, self.places["F.residual"]].ravel(), at.F[:, self.places["F.path"]].ravel(),
-            at.Z[0, self.held] - at.Z[1, self.held], ends[0], ends[1][:-1],
+            at.Z[0, self.undetermined] - at.Z[1, self.undetermined], ends[0], ends[1][:-1],
         ])  # fmt: skip

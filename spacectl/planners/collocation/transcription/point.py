@@ -1,7 +1,7 @@
-"""The equations at one collocation point: residuals, path conditions and cost, with exact first and second derivatives.
+"""The equations at a collocation point: residuals, path conditions and cost, with exact derivatives.
 
-``M a + h - B u - E lam = 0`` and ``J a = gamma`` with the accelerations a and multipliers lam as unknowns of the point:
-nothing is inverted, so flexible and constrained systems look alike.
+``M a + h - B u - E lam = 0`` and ``J a = gamma`` with accelerations a and multipliers lam as unknowns of the
+point. No matrix is inverted, so flexible and constrained systems are treated alike.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.planners.problem import Problem
 from spacectl.planners.quantities import Quantities
 
-__all__ = ["PointModel", "Rates", "Slopes", "point_model", "reduce_condition"]
+__all__ = ["Derivatives", "PointModel", "Rates", "point_model", "reduce_condition"]
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
-    """A column of expressions of z as functions (z, w, p): values, nonzeros of the Jacobian and of the weighted Hessian.
+class Derivatives:
+    """Expressions of z as functions of (z, w, p): values, and nonzeros of the Jacobian and the weighted Hessian.
 
-    `rows`, `columns` locate the nonzeros of the Jacobian, `upper_rows`, `upper_columns` those of the upper triangle of the
-    Hessian of ``w' value``.
+    `rows` and `columns` locate the nonzeros of the Jacobian, `upper_rows` and `upper_columns` those of the
+    upper triangle of the Hessian of ``w' value``.
     """
 
     value: ca.Function
@@ -37,8 +37,8 @@ class Slopes:
     upper_columns: np.ndarray
 
     @classmethod
-    def of(cls, name: str, value: Any, z: Any, p: Any) -> Slopes:
-        """Return the differentiated function."""
+    def of(cls, name: str, value: Any, z: Any, p: Any) -> Derivatives:
+        """Differentiate a column of expressions."""
         value = ca.densify(ca.cse(value))
         w, none = ca.SX.sym("w", value.shape[0]), ca.SX.sym("w", 0)
         jacobian = ca.cse(ca.jacobian(value, z))
@@ -62,35 +62,36 @@ def _column(matrix: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PointModel:
-    """Unknowns z of a point and what holds there.
+    """Unknowns z and equations of a collocation point.
 
-    ``z = (X, rates, u, lam)`` with the extended state ``X = (t?, q, v, smooth inputs)`` and ``rates = (a, rates of the
-    smooth inputs)``. The values F of `slopes` are (q_dot, residuals, path conditions, cost rate); their parameters are p and
-    a weight for the square of each input, which the solver may add to the cost for a while.
+    ``z = (X, rates, u, lam)`` with the extended state ``X = (t?, q, v, smooth inputs)`` and ``rates = (a,
+    rates of the smooth inputs)``. The values F of `derivatives` are (q_dot, residuals, path conditions, cost
+    rate). Their parameters are p and a weight of the square of each input in the cost rate, which regularises
+    the solve.
 
     Parameters
     ----------
     problem : Problem
-        From which it was made (another one with the same rules may use it).
+        The problem it was formed from; problems with the same rules share it.
     names : tuple of str
         Names of z.
     has_clock : bool
-        Whether time is among the states, because something depends on it.
+        Whether time is a state, because an expression depends on it.
     smooth : tuple of str
         Inputs that are states.
     sizes : mapping
         Lengths: X, rates, u, lam; q, v; F's parts: q_dot, residual, path, cost.
-    slopes : Slopes
-        Of F at a point.
-    ends : tuple of Slopes
-        Of (start conditions, anchors) and (end conditions, end cost) as functions of X.
+    derivatives : Derivatives
+        F with its derivatives.
+    ends : tuple of Derivatives
+        (start conditions, anchors) and (end conditions, end cost) as functions of X.
     residual_names, path_names : tuple of str
         Names of rows.
     places : mapping
-        Where the pieces of z and F lie.
+        Slices of the parts of z and F.
     anchors : tuple of (name, order, size)
-        Held path conditions (equations) are differentiated until accelerations or inputs appear; their values and rates are
-        conditions of the start.
+        Equality path conditions are differentiated until accelerations or inputs appear. Anchors are their
+        values and rates, imposed at the start.
     """
 
     problem: Problem
@@ -98,8 +99,8 @@ class PointModel:
     has_clock: bool
     smooth: tuple[str, ...]
     sizes: dict[str, int]
-    slopes: Slopes
-    ends: tuple[Slopes, Slopes]
+    derivatives: Derivatives
+    ends: tuple[Derivatives, Derivatives]
     residual_names: tuple[str, ...] = ()
     path_names: tuple[str, ...] = ()
     places: dict[str, slice] = field(default_factory=dict)
@@ -107,37 +108,37 @@ class PointModel:
 
     @property
     def n_z(self) -> int:
-        """Unknowns of a point."""
+        """Number of unknowns of a point."""
         return len(self.names)
 
     @property
     def n_X(self) -> int:
-        """Extended states."""
+        """Length of the extended state."""
         return self.sizes["X"]
 
 
 _MODELS: dict[Any, PointModel] = {}
-_SLOPES: dict[Any, Slopes] = {}  # the arcs of a plan differ in their ends only: differentiate their points once
-_KEPT = 32
+_DERIVATIVES: dict[Any, Derivatives] = {}  # arcs of a plan differ in their boundary conditions only and share these
+_CACHE_SIZE = 32
 
 
-def _keep(store: dict[Any, Any], key: Any, make: Any) -> Any:
-    """Return the stored item, or a new one; the oldest is removed when there are too many."""
+def _cached(store: dict[Any, Any], key: Any, make: Any) -> Any:
+    """Return a cached item, or make and store it; the oldest is removed from a full cache."""
     if key not in store:
-        while len(store) >= _KEPT:
+        while len(store) >= _CACHE_SIZE:
             store.pop(next(iter(store)))
         store[key] = make()
     return store[key]
 
 
 def point_model(problem: Problem, *, clock: bool = False) -> PointModel:
-    """Return the point model of a problem; one for all problems of a process with equal structure and rules.
+    """Return the cached point model of a problem, shared by problems of equal structure and rules.
 
-    With `clock`, time is a state even if nothing depends on it (another phase may need it).
+    With `clock`, time is a state even if no expression depends on it, as another phase may need it.
     """
     ends = (problem.cost_end, _rules(problem.conditions_start), _rules(problem.conditions_end))
     key = (clock, _point_key(problem), ends)
-    found: PointModel = _keep(_MODELS, key, lambda: _build(problem, clock))
+    found: PointModel = _cached(_MODELS, key, lambda: _build(problem, clock))
     return found
 
 
@@ -146,9 +147,15 @@ def _rules(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _point_key(problem: Problem) -> tuple[Any, ...]:
-    """Return the variables of the equations at a point."""
-    held = tuple(item.low == item.high for item in problem.path)
-    return (problem.eom.structure_hash, tuple(problem.rate_limits), problem.cost_rate, _rules(problem.path), held)
+    """Return the cache key of the equations at a point."""
+    is_equality = tuple(item.low == item.high for item in problem.path)
+    return (
+        problem.eom.structure_hash,
+        tuple(problem.rate_limits),
+        problem.cost_rate,
+        _rules(problem.path),
+        is_equality,
+    )
 
 
 def _build(problem: Problem, clock: bool) -> PointModel:
@@ -164,18 +171,18 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     u = ca.vertcat(*[s[smooth.index(name)] if name in smooth else u_free[free.index(name)] for name in eom.inputs])
     u = u if eom.n_u else ca.SX(0, 1)
     q_dot, residual = _dynamics(eom, (t, q, v, a, u, lam, p))
-    way = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
+    along = Quantities(eom, t, q, v, p, u, {name: s_dot[i] for i, name in enumerate(smooth)}, a)
     end = Quantities(eom, t, q, v, p)
     rates = Rates(t, q, v, q_dot, a)
     path_rows, anchors = [], []
     for item in problem.path:
-        value = way.of(item.rule, f"path condition '{item.name}'")
-        held = reduce_condition(value, rates, (u, s_dot)) if item.low == item.high else [value]
-        path_rows.append(held[-1])
-        anchors += [(item, order, row) for order, row in enumerate(held[:-1])]
+        value = along.of(item.rule, f"path condition '{item.name}'")
+        reduced = reduce_condition(value, rates, (u, s_dot)) if item.low == item.high else [value]
+        path_rows.append(reduced[-1])
+        anchors += [(item, order, row) for order, row in enumerate(reduced[:-1])]
     path = _stack(path_rows)
-    cost = ca.SX(0) if problem.cost_rate is None else way.of(problem.cost_rate, "cost_rate")
-    damping = sym("damping", eom.n_u)  # weights of squared inputs, run-time numbers behind p
+    cost = ca.SX(0) if problem.cost_rate is None else along.of(problem.cost_rate, "cost_rate")
+    damping = sym("damping", eom.n_u)  # weights of squared inputs, run-time parameters that follow p
     cost = cost + ca.dot(damping, u**2) if eom.n_u else cost
     F = ca.vertcat(q_dot, residual, path, cost)
     ends = [
@@ -189,7 +196,9 @@ def _build(problem: Problem, clock: bool) -> PointModel:
     z = ca.vertcat(X, a, s_dot, u_free, lam)
     if not has_clock:
         F, *ends = ca.substitute([F, *ends], [t], [ca.SX(0)])
-    slopes = _keep(_SLOPES, (has_clock, _point_key(problem)), lambda: Slopes.of("point", F, z, ca.vertcat(p, damping)))
+    derivatives = _cached(
+        _DERIVATIVES, (has_clock, _point_key(problem)), lambda: Derivatives.of("point", F, z, ca.vertcat(p, damping))
+    )
     sizes |= {"X": int(X.shape[0]), "rates": eom.n_v + len(smooth), "path": int(path.shape[0])}
     sizes |= {"residual": int(residual.shape[0])}
     names = (
@@ -198,8 +207,8 @@ def _build(problem: Problem, clock: bool) -> PointModel:
         *(f"input {name}" for name in free), *(f"multiplier of {name}" for name in eom.constraint_rows),
     )  # fmt: skip
     return PointModel(
-        problem=problem, names=names, has_clock=has_clock, smooth=smooth, sizes=sizes, slopes=slopes,
-        ends=(Slopes.of("begin", ends[0], X, p), Slopes.of("end", ends[1], X, p)),
+        problem=problem, names=names, has_clock=has_clock, smooth=smooth, sizes=sizes, derivatives=derivatives,
+        ends=(Derivatives.of("begin", ends[0], X, p), Derivatives.of("end", ends[1], X, p)),
         residual_names=(*(f"equation of {name}" for name in eom.speeds), *(f"constraint {name}" for name in eom.constraint_rows)),
         path_names=_row_names(problem.path),
         places=_places(sizes, has_clock),
@@ -209,7 +218,7 @@ def _build(problem: Problem, clock: bool) -> PointModel:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """What rates of expressions need."""
+    """Symbols and expressions needed to differentiate with respect to time."""
 
     t: Any
     q: Any
@@ -224,10 +233,10 @@ class Rates:
 
 
 def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[Any]:
-    """Return an equation of positions with its first and second rates, of speeds with its first, of inputs alone.
+    """Return an equation and its time derivatives, up to the one in which accelerations or inputs appear.
 
-    Collocated on the level of positions, an equation is of index 3, and the programme as badly conditioned as the square
-    of the number of intervals.
+    Collocated at position level, an equation has index 3, and the condition number of the programme grows
+    with the square of the number of intervals.
     """
     out = [value]
     while not any(ca.depends_on(out[-1], item) for item in (rates.a, *inputs) if item.numel()) and len(out) < 3:
@@ -236,13 +245,13 @@ def reduce_condition(value: Any, rates: Rates, inputs: tuple[Any, ...]) -> list[
 
 
 def _row_names(conditions: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return a name for each value of some conditions."""
+    """Return a name for each value of the conditions."""
     sizes = [(item.name, item.rule.size) for item in conditions]
     return tuple(name if size == 1 else f"{name} ({i + 1})" for name, size in sizes for i in range(size))
 
 
 def _places(sizes: dict[str, int], has_clock: bool) -> dict[str, slice]:
-    """Return where the pieces lie: of z (q, v, s, X, rates, u, lam) and of F (q_dot, residual, path, cost)."""
+    """Return the slices of the parts of z (q, v, s, X, rates, u, lam) and of F (q_dot, residual, path, cost)."""
     found: dict[str, slice] = {}
     begin = int(has_clock)
     for key in ("q", "v", "s"):
@@ -264,7 +273,7 @@ def _stack(values: list[Any]) -> Any:
 
 
 def _dynamics(eom: EquationsOfMotion, symbols: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return q_dot and the residual of the equations of motion (with constraints: and of their second derivatives)."""
+    """Return q_dot and the residual of the equations of motion, with constraints at acceleration level."""
     t, q, v, a, u, lam, p = symbols
     functions = eom.functions
     if eom.constraint_rows:
@@ -272,7 +281,7 @@ def _dynamics(eom: EquationsOfMotion, symbols: tuple[Any, ...]) -> tuple[Any, An
         return q_dot, ca.vertcat(M @ a - f - E @ lam, J @ a - gamma)
     if not functions["mass_matrix"].is_a("SXFunction"):
         raise ModelError(
-            f"system '{eom.system.name}': these equations are no scalar expressions; use formulation='kane'"
+            f"system '{eom.system.name}': these equations are not scalar expressions; use formulation='kane'"
         )
     force = functions["input_map"](t, q, p) @ u if eom.n_u else 0.0
     return functions["q_dot"](t, q, v, p), functions["mass_matrix"](t, q, p) @ a + functions["bias"](t, q, v, p) - force

@@ -1,4 +1,4 @@
-"""Scales of unknowns and rows, from a guess: everything that IPOPT sees is near one."""
+"""Scale unknowns and rows from a guess, so that the programme IPOPT solves is of order one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def scale_programme(nlp: Nlp, x: np.ndarray) -> None:
     nlp.scale = np.concatenate([_unknowns(block, nlp, x) for block in nlp.blocks])
     nlp.row_scale = np.ones(nlp.m)
     pattern = nlp.jacobian_sum
-    sizes = np.abs(nlp.jacobian(x / nlp.scale))  # of the columns' scales
+    sizes = np.abs(nlp.jacobian(x / nlp.scale))  # in scaled unknowns
     largest = np.zeros(nlp.m)
     np.maximum.at(largest, pattern.rows, sizes)
     for block in nlp.blocks:
@@ -27,10 +27,7 @@ def scale_programme(nlp: Nlp, x: np.ndarray) -> None:
 
 
 def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
-    """Return the scales of a phase's unknowns.
-
-    They are the largest values of the guess or of finite bounds, or follow from other scales.
-    """
+    """Return the scales of a phase's unknowns: maxima of guess and finite bounds, or values derived from them."""
     own = slice(block.column, block.column + block.n)
     n_z, places, model = block.model.n_z, block.places, block.model
     Z, T = x[own][:-1].reshape(block.P, n_z), float(x[own][-1])
@@ -41,18 +38,18 @@ def _unknowns(block: PhaseBlock, nlp: Nlp, x: np.ndarray) -> np.ndarray:
     out = np.where(sizes > 0.0, sizes, 1.0)
     q, v, rates = places["q"], places["v"], places["rates"]
     out[q] = np.where(sizes[q] > 1e-3, sizes[q], 1.0)
-    pace = 4.0 / max(T, 1e-9)
-    floor = np.median(out[q]) * pace if block.model.sizes["q"] else 1.0
-    quickness = np.maximum(_frequencies(block, Z), pace)
-    out[v] = np.maximum(sizes[v], floor * quickness / pace)
+    base_frequency = 4.0 / max(T, 1e-9)
+    floor = np.median(out[q]) * base_frequency if block.model.sizes["q"] else 1.0
+    frequencies = np.maximum(_frequencies(block, Z), base_frequency)
+    out[v] = np.maximum(sizes[v], floor * frequencies / base_frequency)
     accelerations = slice(rates.start, rates.start + model.sizes["v"])
-    out[accelerations] = np.maximum(sizes[accelerations], out[v] * quickness)
+    out[accelerations] = np.maximum(sizes[accelerations], out[v] * frequencies)
     scales = np.append(np.tile(out, block.P), max(T, 1e-9))
     return scales
 
 
 def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
-    """Return the frequency of each speed with all others held, sqrt(K_ii / M_ii), where it has a stiffness [rad/s]."""
+    """Return the frequency sqrt(K_ii / M_ii) of each speed with all others locked [rad/s]."""
     problem, eom = block.problem, block.problem.eom
     if eom.n_q != eom.n_v:
         return np.zeros(eom.n_v)
@@ -63,7 +60,7 @@ def _frequencies(block: PhaseBlock, Z: np.ndarray) -> np.ndarray:
 
 
 def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
-    """Return defects in units of their state; residuals and conditions in units of their largest term over all points."""
+    """Scale defects by their states, residuals and conditions by their largest term over all points."""
     n_X = block.model.n_X
     states = nlp.scale[block.column : block.column + n_X]
     first, count = block.row_groups["defect"]
@@ -72,7 +69,7 @@ def _set_rows(block: PhaseBlock, nlp: Nlp, largest: np.ndarray) -> None:
         first, count = block.row_groups[key]
         terms = largest[first : first + count].reshape(block.P, -1).max(axis=0)
         nlp.row_scale[first : first + count] = np.tile(1.0 / np.where(terms > 0.0, terms, 1.0), block.P)
-    for key in ("held", "start", "end"):
+    for key in ("undetermined", "start", "end"):
         first, count = block.row_groups[key]
         terms = largest[first : first + count]
         nlp.row_scale[first : first + count] = 1.0 / np.where(terms > 0.0, terms, 1.0)

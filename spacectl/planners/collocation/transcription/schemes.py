@@ -1,7 +1,7 @@
-"""Collocation schemes: the points inside an interval and the weights that integrate over them.
+"""Collocation schemes: the points of an interval and their integration weights.
 
-A scheme is data; `collocation_phase` turns it into equations. Both schemes are Runge-Kutta methods whose stages are the
-points, ``x_j = x_0 + h sum_i A_ji x_dot_i``, so everything downstream is written once.
+Both schemes are Runge-Kutta methods whose stages are the collocation points, ``x_j = x_0 + h sum_i A_ji
+x_dot_i``, so the transcription in `phase` is the same for both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RADAU_DEGREES = range(1, 10)
 
 @dataclass(frozen=True)
 class Scheme:
-    """Base of the schemes: `intervals` equal intervals at the start of the refinement.
+    """Base of the schemes: `intervals` equal intervals before mesh refinement.
 
     Parameters
     ----------
@@ -34,14 +34,16 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if isinstance(self.intervals, bool) or int(self.intervals) != self.intervals or self.intervals < 1:
-            raise ModelError(f"{type(self).__name__}: intervals is {self.intervals!r}, expected a whole number from 1")
+            raise ModelError(
+                f"{type(self).__name__}: intervals is {self.intervals!r}, expected an integer of at least 1"
+            )
         require_memory(
             64.0 * self.intervals, f"{type(self).__name__}: intervals = {self.intervals}", "use fewer intervals"
         )
 
     @property
     def order(self) -> int:
-        """Order of the error of states at the ends of intervals."""
+        """Order of the state error at the ends of intervals."""
         raise NotImplementedError
 
     @property
@@ -51,7 +53,7 @@ class Scheme:
 
     @property
     def is_collocated_at_start(self) -> bool:
-        """Whether the rates at the first point enter."""
+        """Whether the first point of an interval is a collocation point."""
         raise NotImplementedError
 
     @cached_property
@@ -67,9 +69,9 @@ class Scheme:
         return replace(self, intervals=intervals)
 
     def input_weights(self, at: Any, *, order: int = 0) -> np.ndarray:
-        """Return the matrix (n, d + 1) that gives inputs, or rates of states, within an interval from those at its points.
+        """Return the matrix (n, d + 1) that interpolates inputs, or state rates, in an interval from its points.
 
-        `order` -1 integrates from the begin, 1 differentiates (both by the fraction).
+        `order` -1 integrates from the start of the interval, 1 differentiates (both over the fraction).
         """
         c, s = self.points, np.asarray(at, dtype=float)
         used = c if self.is_collocated_at_start else c[1:]
@@ -82,7 +84,7 @@ class Scheme:
 class HermiteSimpson(Scheme):
     """Hermite-Simpson: cubic states, quadratic inputs that are continuous between intervals; order 4.
 
-    Lobatto IIIA with three points. For smooth plans; jumps of inputs are smeared over an interval.
+    Lobatto IIIA with three points. Suitable for smooth plans; jumps of inputs are smeared over an interval.
 
     Parameters
     ----------
@@ -97,7 +99,7 @@ class HermiteSimpson(Scheme):
 
     @property
     def points(self) -> np.ndarray:
-        """Begin, middle and end."""
+        """Start, middle and end."""
         return np.array([0.0, 0.5, 1.0])
 
     @property
@@ -110,14 +112,14 @@ class HermiteSimpson(Scheme):
 class Radau(Scheme):
     """Radau IIA: states of degree `degree`, inputs that may jump between intervals; order 2 degree - 1.
 
-    Stiffly accurate and L-stable. For bang-bang plans and stiff systems.
+    Stiffly accurate and L-stable. Suitable for bang-bang plans and stiff systems.
 
     Parameters
     ----------
     intervals : int
         Number of intervals of the first mesh.
     degree : int
-        Collocation points of an interval, 1 to 9.
+        Number of collocation points of an interval, 1 to 9.
     """
 
     degree: int = 3
@@ -134,7 +136,7 @@ class Radau(Scheme):
 
     @cached_property
     def points(self) -> np.ndarray:
-        """Zero, and the roots of ``P_{d-1}^{(1, 0)}(1 - 2 c)`` with 1."""
+        """Zero, the roots of ``P_{d-1}^{(1, 0)}(1 - 2 c)``, and one."""
         d = self.degree
         first, second = np.eye(d + 1)[d], np.eye(d + 1)[d - 1]
         roots = np.polynomial.legendre.legroots(first - second)  # P_d - P_{d-1} vanishes at +1
@@ -147,7 +149,7 @@ class Radau(Scheme):
 
 
 def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return the Lagrange polynomials of the knots at s, shape (n, len(knots))."""
+    """Evaluate the Lagrange polynomials of the knots at s, shape (n, len(knots))."""
     out = np.ones((s.size, knots.size))
     for i, knot in enumerate(knots):
         others = np.delete(knots, i)
@@ -156,7 +158,7 @@ def _lagrange(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return derivatives of the Lagrange polynomials of the knots at s."""
+    """Evaluate the derivatives of the Lagrange polynomials of the knots at s."""
     out = np.zeros((s.size, knots.size))
     for i, knot in enumerate(knots):
         for j in range(knots.size):
@@ -166,6 +168,6 @@ def _lagrange_rates(knots: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _integration_weights(knots: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return integrals of the Lagrange polynomials of the knots from 0 to each end, by Gauss quadrature (exact)."""
+    """Integrate the Lagrange polynomials of the knots from 0 to each end by Gauss quadrature (exact)."""
     nodes, weights = np.polynomial.legendre.leggauss(knots.size)
     return np.array([end / 2.0 * weights @ _lagrange(knots, end / 2.0 * (1.0 + nodes)) for end in ends])

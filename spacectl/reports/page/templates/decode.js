@@ -1,5 +1,5 @@
 "use strict";
-// Undoes what reports/arrays.py and reports/assets.py packed.
+// Unpacks the data of reports/arrays.py and reports/page/document.py.
 function bytesOf(text) {
   const binary = atob(text), bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
@@ -31,7 +31,7 @@ function tracksOf(packed) {
   return columns;
 }
 
-// Run a library's text: an inline script with the page's own nonce, which is all that its policy allows.
+// Run a library's text as an inline script with the page's own nonce, as its policy requires.
 function runScript(text) {
   const script = document.createElement("script");
   script.nonce = document.querySelector("script[nonce]").nonce;

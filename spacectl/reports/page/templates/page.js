@@ -1,4 +1,4 @@
-// Starts what the page has: plots, replay, downloads, the switch of units.
+// Starts the parts of the page: plots, replay, downloads, the switch of units.
 function mark(name, value) { document.documentElement.dataset[name] = value; }
 
 function wireDownloads() {

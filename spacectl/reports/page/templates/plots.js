@@ -3,7 +3,7 @@ const plots = {drawn: [], isSI: false, isLinked: true, busy: false};
 
 function styleOf(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
-// Plotly reads a few tags in texts; names are text and nothing else.
+// Plotly interprets a few tags in texts; names are plain text.
 function plain(text) { return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"); }
 
 function unitOf(units) {
@@ -12,7 +12,7 @@ function unitOf(units) {
 
 function axisTitle(label, unit) { return label ? (unit ? `${label} [${unit}]` : label) : unit; }
 
-// A long name in two lines, so that it fits beside its panel.
+// Break a long name into two lines, so that it fits beside its panel.
 function folded(text, length) {
   const words = text.split(" ");
   if (text.length <= length || words.length < 2) return plain(text);
@@ -27,7 +27,7 @@ function sharesX(a, b) {
 
 function scaled(values, factor) { return factor === 1 ? values : values.map(value => value * factor); }
 
-// The range of y: the curves, and the limits that they come near; the legend lists those far away.
+// The range of y: the curves, and the limits near them; the legend lists other limits.
 function rangeOf(panel, factor) {
   let low = Infinity, high = -Infinity;
   for (const line of panel.lines) for (const value of line.data.y) {
@@ -35,7 +35,7 @@ function rangeOf(panel, factor) {
     if (value > high) high = value;
   }
   if (!isFinite(low) || panel.log_y) return {range: null, edges: []};
-  const size = Math.max(Math.abs(low), Math.abs(high)), isConstant = high - low < 1e-7 * size; // its rounding is no curve
+  const size = Math.max(Math.abs(low), Math.abs(high)), isConstant = high - low < 1e-7 * size; // do not show its rounding
   if (isConstant) { low -= 0.1 * size; high += 0.1 * size; }
   const reach = 1.5 * Math.max(high - low, 0.1 * Math.max(Math.abs(low), Math.abs(high))), edges = [];
   const room = 0.06 * Math.max(high - low, 1e-12 * Math.max(1, Math.abs(high)));
@@ -60,7 +60,7 @@ function describe(figure, width) {
   };
   if (isNarrow) layout.legend = {orientation: "h", y: -56 / total, yanchor: "top", x: 0, font: {size: 11}};
   const traces = [], shown = new Set();
-  // On a narrow page one legend below serves all panels, each look once.
+  // On a narrow page all panels share one legend below, with each style once.
   const isShown = (name, look) => {
     if (!name || (isNarrow && shown.has(name + look))) return false;
     return Boolean(shown.add(name + look));
@@ -122,7 +122,7 @@ async function drawPlot(item) {
   await Plotly.react(item.element, traces, {...layout, width}, plotOptions);
 }
 
-// A zoom of one figure moves all others over the same quantity, in SI so that the switch of units does not matter.
+// A zoom of one figure applies to all others over the same quantity, in SI so that the switch of units does not matter.
 function linkZoom(item) {
   item.element.on("plotly_relayout", change => {
     if (plots.busy || !plots.isLinked) return;

@@ -1,4 +1,4 @@
-// The 3-D replay: k3d draws, this moves bodies, bends what is flexible, and turns arrows.
+// The 3-D replay: k3d draws; this script moves bodies, deforms flexible ones and rotates arrows.
 class Replay {
   constructor(data, target, library) {
     Object.assign(this, {data, target, library, variant: 0, time: 0, showsArrows: true});
@@ -116,7 +116,7 @@ class Replay {
 
   resetView() { if (this.camera.length) this.k3d.setCamera(this.camera); }
 
-  // For tests and the curious: corners of a flexible part in its own axes, as drawn now.
+  // For tests and inspection: vertices of a flexible part in its own axes, as currently drawn.
   vertices(name) {
     const i = this.skins.findIndex(skin => skin.name === name);
     return i < 0 ? [] : Array.from(this.objects["skin" + i].geometry.attributes.position.array);
