@@ -265,7 +265,32 @@ static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
     return (PyObject *)self;
 }
 
+/* Addresses of the numbers of arrays, 0 for one without any. */
+static PyObject *sc_addresses(PyObject *module, PyObject *arrays) {
+    (void)module;
+    if (!PyList_Check(arrays)) {
+        PyErr_SetString(PyExc_TypeError, "expected a list of arrays");
+        return NULL;
+    }
+    const Py_ssize_t n = PyList_GET_SIZE(arrays);
+    PyObject *found = PyList_New(n);
+    for (Py_ssize_t i = 0; found && i < n; i++) {
+        PyObject *item = PyList_GET_ITEM(arrays, i);
+        if (!PyArray_Check(item)) {
+            Py_DECREF(found);
+            PyErr_SetString(PyExc_TypeError, "expected a list of arrays");
+            return NULL;
+        }
+        PyArrayObject *array = (PyArrayObject *)item;
+        PyObject *address = PyLong_FromVoidPtr(PyArray_SIZE(array) ? PyArray_DATA(array) : NULL);
+        if (address) PyList_SET_ITEM(found, i, address);
+        else Py_CLEAR(found);
+    }
+    return found;
+}
+
 static PyMethodDef sc_methods[] = {
+    {"addresses", sc_addresses, METH_O, "addresses(arrays): where the numbers of each array are, 0 for an empty one."},
     {"bind", sc_bind, METH_VARARGS,
      "bind(entry, (data, arg, res, iw, w, mem), inputs, outputs, kind, by_columns, finite, keep): a callable for a native function."},
     {NULL, NULL, 0, NULL},

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, address_of
+from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, NativeFunction, address_of
 from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 
-__all__ = ["NativeCall"]
+__all__ = ["NativeCall", "addresses_of"]
 
 _MODULE = "spacectl_caller"
 _log = logging.getLogger(__name__)
@@ -89,6 +89,21 @@ class NativeCall:
             bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, self._finite, bound
         )
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arguments."""
+        return tuple(self._inputs)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the first result."""
+        return tuple(self._outputs[0].shape)
+
+    @property
+    def native(self) -> NativeFunction | None:
+        """The function itself, for batches; None if it is not native."""
+        return self._bound.native
+
     @cached_property
     def run(self) -> Callable[[], Any]:
         """Evaluate on the buffers, without copies; return 0 on success."""
@@ -132,7 +147,10 @@ class NativeCall:
         shaped = [a.reshape(b.shape) for a, b in zip(arrays, buffers, strict=True)]
         results = self.fast(*(float(a) if a.ndim == 0 else a for a in shaped))
         if results is None and self._caller is None:
-            results = self.copied(*shaped)
+            try:
+                results = self.copied(*shaped)
+            except SolverError:
+                return None
             return None if self._finite and not np.all(np.isfinite(results)) else results
         return results
 
@@ -181,6 +199,15 @@ def _extension() -> Any:
     except SolverError as error:
         _log.info("calls of native code go through ctypes, which is slower: %s", error)
         return None
+
+
+def addresses_of(arrays: list[np.ndarray]) -> list[int]:
+    """Return where the numbers of each array are, 0 for an empty one."""
+    module = _extension()
+    if module is None:
+        return [address_of(array) for array in arrays]
+    found: list[int] = module.addresses(arrays)
+    return found
 
 
 def _load_module(path: str) -> Any:

@@ -23,7 +23,6 @@ from spacectl.dynamics.constraints.solvers import RANK
 __all__ = ["compile_multipliers", "compile_reactions"]
 
 
-
 def compile_multipliers(terms: ca.Function, compliance: tuple[float, ...], p: Any) -> NativeFunction:
     """Compile (t, x, u, p) -> (lam, unique) from the terms of constrained equations; lam is NaN where there is no solution.
 

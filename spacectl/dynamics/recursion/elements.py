@@ -29,7 +29,17 @@ from spacectl.model.joints.base import BALL, SLIDE, TURN, JointSequence
 from spacectl.model.system import System
 from spacectl.spatial.inertia import Inertia, Placement
 
-__all__ = ["BALL", "SLIDE", "TURN", "Element", "ElementData", "ElementStruct", "Elements", "form_elements", "serves_derivatives"]
+__all__ = [
+    "BALL",
+    "SLIDE",
+    "TURN",
+    "Element",
+    "ElementData",
+    "ElementStruct",
+    "Elements",
+    "form_elements",
+    "serves_derivatives",
+]
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 class TreeStruct(ctypes.Structure):
     """``sc_tree`` of sweep.c."""
 
-    _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [(name, ctypes.c_void_p) for name in (*DATA_ARRAYS, "room")]
+    _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [
+        (name, ctypes.c_void_p) for name in (*DATA_ARRAYS, "room")
+    ]
 
 
 class TreeData:

@@ -19,7 +19,16 @@ from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_function", "tree_library"]
 
-_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "composite.c", "path.h", "inverse.h", "derivatives.c")
+_WRITTEN = (
+    "factor.h",
+    "sweep.c",
+    "element.h",
+    "element_loads.h",
+    "composite.c",
+    "path.h",
+    "inverse.h",
+    "derivatives.c",
+)
 
 
 @cache

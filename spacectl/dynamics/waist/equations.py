@@ -6,7 +6,6 @@ built on first use.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,25 +15,23 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.binding import Evaluator
-from spacectl.codegen.extension import NativeCall
-from spacectl.core.errors import ModelError, SolverError
+from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.diagnosis import solve_finite
 from spacectl.dynamics.recursion.linear_kernel import LinearTerms
 from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
-from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, form_jacobian
+from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, evaluate_many, form_jacobian
 from spacectl.dynamics.waist.handover import Handover, Reduction
 from spacectl.dynamics.waist.named_states import NamedStates
+from spacectl.dynamics.waist.native_evaluation import NativeEvaluation
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]
 
-_log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EquationsOfMotion(NamedStates):
+class EquationsOfMotion(NamedStates, NativeEvaluation):
     """Equations of motion of a system in one formulation.
 
     ``q_dot = W(t, q) v + X(t, q)`` and ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``; the state is x = (q, v).
@@ -234,6 +231,29 @@ class EquationsOfMotion(NamedStates):
             self._jacobians[key] = Evaluator(form_jacobian(self.functions, function, output, argument))
         return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
 
+    def many(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None, *, threads: int = 1) -> np.ndarray:
+        """Evaluate a named function at many points: point first, then the function's first output.
+
+        Parameters
+        ----------
+        function : str
+            A function of (t, x, u), (t, q, v), (t, q) and so on: ``"x_dot"``, ``"mass_matrix"``, ``"outputs"``. ``"energy"``
+            gives the sum of kinetic and potential energy.
+        t : float or array, shape (n,)
+            Time [s].
+        x : array, shape (n, n_x)
+            States.
+        u : array, shape (n, n_u), optional
+            Inputs; default zero.
+        p : array, optional
+            Run-time parameters.
+        threads : int
+            Threads among which the points are divided where native kernels evaluate them (plain trees).
+        """
+        return evaluate_many(
+            self, function, t, x, u, self._p if p is None else self.parameters.check(p), threads=threads
+        )
+
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
         """Evaluate a named function over a grid: time first, then the function's first output.
 
@@ -241,44 +261,6 @@ class EquationsOfMotion(NamedStates):
         n_x), u (n, n_u). ``"energy"`` gives the sum of kinetic and potential energy.
         """
         return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
-
-    @cached_property
-    def _p(self) -> np.ndarray:
-        return np.array(self.parameters.values)
-
-    @cached_property
-    def _native(self) -> Mapping[str, NativeCall]:
-        """Native calls for the system's own parameters; none where no kernel serves the system or can be loaded."""
-        try:
-            return {} if self.handover.native is None else self.handover.native(self._p)
-        except SolverError as error:
-            _log.info("calls of the equations are not native, which is slower: %s", str(error).splitlines()[0])
-            return {}
-
-    @cached_property
-    def _x_dot(self) -> Callable[..., Any]:
-        return self._direct("x_dot")
-
-    @cached_property
-    def _v_dot(self) -> Callable[..., Any]:
-        return self._direct("v_dot")
-
-    @cached_property
-    def _mass_matrix(self) -> Callable[..., Any]:
-        return self._direct("mass_matrix")
-
-    @cached_property
-    def _linear_terms(self) -> Callable[..., Any]:
-        return self._direct("linear_terms")
-
-    def _direct(self, function: str) -> Callable[..., Any]:
-        """Return the native call; what it does not take, or where there is none, gives None."""
-        return self._native[function].direct if function in self._native else lambda *_: None
-
-    def native_value(self, function: str, arguments: tuple[Any, ...], p: Any = None) -> Any:
-        """Return the result of a native call for arguments that convert to arrays, or None: for other parameters too."""
-        is_own = p is None or np.array_equal(self.parameters.check(p), self._p)
-        return self._native[function].flat(*arguments) if is_own and function in self._native else None
 
     def _value(self, function: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
         """Return the first result of a function, by native code where there is some."""

@@ -1,4 +1,4 @@
-"""Write steps.c, the generated steps of the recursion for the kinds of spacectl: ``python -m tests.dynamics.recursion.written_steps``."""
+"""Write steps.c, the generated steps for the kinds of spacectl: ``python -m tests.dynamics.recursion.written_steps``."""
 
 from __future__ import annotations
 
