@@ -6,6 +6,7 @@ built on first use.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +29,8 @@ from spacectl.dynamics.waist.native_evaluation import NativeEvaluation
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]
+
+_MANY_JACOBIANS = 300  # uses of one Jacobian from which the form with the faster values pays
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -227,8 +230,11 @@ class EquationsOfMotion(NamedStates, NativeEvaluation):
         ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
         """
         key = f"{function}:{output}:{argument}"
-        if key not in self._jacobians:
-            self._jacobians[key] = Evaluator(form_jacobian(self.functions, function, output, argument))
+        self._uses[key] += 1
+        if key not in self._jacobians or self._uses[key] == _MANY_JACOBIANS:
+            is_for_many = self._uses[key] >= _MANY_JACOBIANS
+            made = form_jacobian(self.functions, function, output, argument, is_for_many=is_for_many)
+            self._jacobians[key] = Evaluator(made)
         return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
 
     def many(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None, *, threads: int = 1) -> np.ndarray:
@@ -274,6 +280,10 @@ class EquationsOfMotion(NamedStates, NativeEvaluation):
     @cached_property
     def _evaluators(self) -> dict[str, Evaluator]:
         return {}
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        return Counter()
 
     @cached_property
     def _jacobians(self) -> dict[str, Evaluator]:
