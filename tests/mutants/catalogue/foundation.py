@@ -73,7 +73,7 @@ MUTANTS = (
         LIBRARY_TESTS,
     ),
     Mutant("codegen.kernels:_load_packaged", 'entry.get("text") != kernel.text_hash or', "", "codegen/test_kernels.py"),
-    Mutant("codegen.kernels:_load_packaged", "!= (noted[\"size\"], noted[\"sha256\"])", "== ()", "codegen/test_kernels.py"),
+    Mutant("codegen.kernels:_load_packaged", '!= (noted["size"], noted["sha256"])', "== ()", "codegen/test_kernels.py"),
     Mutant("codegen.kernels:_require_private", "status.st_mode & 0o002", "0", "codegen/test_kernels.py"),
     Mutant("codegen.library:_key", "identity, flags,", "identity,", LIBRARY_TESTS),
     Mutant(
