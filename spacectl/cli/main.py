@@ -1,4 +1,4 @@
-"""The command line: ``spacectl list | run | report | gallery | sweep | metrics | new | check | bench``.
+"""The command line: ``spacectl list | run | report | gallery | sweep | metrics | new | check | bench | tune``.
 
 Each error is one line that names the part and a remedy. Exit codes: 0 done; 1 a solver or something unexpected failed;
 2 wrong usage, model or parameter; 3 a requirement is not met; 130 interrupted (Ctrl-C); 143 terminated.
@@ -33,6 +33,7 @@ COMMANDS = {
     "new": "new",
     "check": "check",
     "bench": "bench",
+    "tune": "tune",
 }
 
 #: What an interrupted command leaves; others leave nothing

@@ -13,9 +13,8 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction, compile_expression
-from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import can_emit
-from spacectl.codegen.library import load_tuned
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import SolverError
 
 __all__ = ["BatchFunction", "evaluate_points"]
@@ -106,7 +105,7 @@ def evaluate_points(native: NativeFunction, arguments: Sequence[Any], n: int, *,
 
 @cache
 def _library() -> Any:
-    library: Any = load_tuned({"points.c": c_source(__package__, "points.c")}, name="points")
+    library: Any = load_kernel("points")
     count, pointer = ctypes.c_longlong, ctypes.c_void_p
     library.sc_map.argtypes = [pointer, count, count, *[count, pointer, pointer] * 2, pointer, pointer]
     library.sc_map.restype = None

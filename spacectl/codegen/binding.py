@@ -99,9 +99,8 @@ def bind_native(native: NativeFunction) -> BoundFunction:
     """Return a native function with its buffers."""
     bound = BoundFunction(native.sizes_in, native.sizes_out)
     bound.kind, bound.fn, bound.prepare = GENERATED, native.entry, native.prepare
-    bound.iw, bound.w = native.iw, native.w
+    bound.iw, bound.w, bound.native = native.iw, native.w, native
     bound.turned, bound.angles = native.turned, native.angles
-    bound._alive.append(native)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int, *([ctypes.c_void_p] * 4), ctypes.c_int)
     entry = prototype(native.entry)
     iw, w = address_of(native.iw), address_of(native.w)

@@ -76,6 +76,7 @@ class BoundFunction:
         self.angles: Sequence[int] = ()
         self.prepare = 0
         self.described = "none"
+        self.native: NativeFunction | None = None
         self.raw = 0
         self.mem = 0
         self.iw = np.zeros(1, dtype=np.int64)

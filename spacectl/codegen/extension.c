@@ -31,6 +31,7 @@ typedef struct {
     double *w;
     int mem;
     void *data; /* argument of the machine */
+    int finite; /* whether a result that is not finite counts as a failure */
     int by_columns; /* whether matrices are stored by columns, in buffers with swapped dimensions */
     Py_ssize_t n_in, n_out;
     PyArrayObject *in[SC_MOST], *out[SC_MOST];
@@ -49,6 +50,16 @@ static int sc_evaluate(sc_caller *self) {
     return 0;
 }
 
+/* Whether all results are finite: zero times anything else is not zero. */
+static int sc_is_finite(const sc_caller *self) {
+    double sum = 0.0;
+    for (Py_ssize_t i = 0; i < self->n_out; i++) {
+        const double *values = PyArray_DATA(self->out[i]);
+        for (npy_intp k = PyArray_SIZE(self->out[i]); k-- > 0;) sum += 0.0 * values[k];
+    }
+    return sum == 0.0;
+}
+
 /* Whether an object is exactly an aligned, contiguous float64 array in native byte order. */
 static int sc_is_plain(PyObject *object) {
     if (!PyArray_CheckExact(object)) return 0;
@@ -58,7 +69,7 @@ static int sc_is_plain(PyObject *object) {
 
 static int sc_fits(PyObject *argument, PyArrayObject *buffer) {
     const npy_intp n = PyArray_SIZE(buffer);
-    if (n == 1 && PyFloat_Check(argument)) return 1; /* a time */
+    if (n == 1 && (PyFloat_Check(argument) || PyLong_CheckExact(argument))) return 1; /* a time */
     if (PyArray_NDIM(buffer) == 0) return 0;
     if (n == 0 && PyTuple_CheckExact(argument)) return PyTuple_GET_SIZE(argument) == 0; /* omitted inputs */
     if (!sc_is_plain(argument)) return 0;
@@ -113,9 +124,18 @@ static PyObject *sc_vectorcall(PyObject *object, PyObject *const *arguments, siz
     for (Py_ssize_t i = 0; i < self->n_in; i++) {
         const size_t size = (size_t)PyArray_NBYTES(self->in[i]);
         if (PyFloat_Check(arguments[i])) *(double *)PyArray_DATA(self->in[i]) = PyFloat_AS_DOUBLE(arguments[i]);
+        else if (PyLong_CheckExact(arguments[i])) {
+            const double value = PyLong_AsDouble(arguments[i]);
+            if (value == -1.0 && PyErr_Occurred()) { /* too large for a float: the checked call says so */
+                PyErr_Clear();
+                Py_DECREF(results);
+                Py_RETURN_NONE;
+            }
+            *(double *)PyArray_DATA(self->in[i]) = value;
+        }
         else if (size) memmove(PyArray_DATA(self->in[i]), PyArray_DATA((PyArrayObject *)arguments[i]), size);
     }
-    if (sc_evaluate(self)) {
+    if (sc_evaluate(self) || (self->finite && !sc_is_finite(self))) {
         Py_DECREF(results);
         Py_RETURN_NONE;
     }
@@ -195,11 +215,12 @@ static Py_ssize_t sc_take(PyObject *tuple, PyArrayObject **to) {
 
 static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
     unsigned long long entry, data, arg, res, iw, w;
-    int mem, by_columns;
+    int mem, by_columns, finite;
     PyObject *in, *out, *kind, *keep;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "K(KKKKKi)O!O!OpO", &entry, &data, &arg, &res, &iw, &w, &mem, &PyTuple_Type, &in,
-                          &PyTuple_Type, &out, &kind, &by_columns, &keep))
+    if (!PyArg_ParseTuple(arguments, "K(KKKKKi)O!O!OppO", &entry, &data, &arg, &res, &iw, &w, &mem, &PyTuple_Type, &in,
+                          &PyTuple_Type, &out, &kind, &by_columns, &finite,
+                          &keep))
         return NULL;
     if (!entry || !(data || (arg && res))) {
         PyErr_SetString(PyExc_ValueError, "the function's address or that of its buffers is missing");
@@ -227,6 +248,7 @@ static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
     self->w = (double *)(size_t)w;
     self->mem = mem;
     self->by_columns = by_columns;
+    self->finite = finite;
     self->n_in = sc_take(in, self->in);
     self->n_out = self->n_in < 0 ? -1 : sc_take(out, self->out);
     PyObject_GC_Track((PyObject *)self);
@@ -243,9 +265,34 @@ static PyObject *sc_bind(PyObject *module, PyObject *arguments) {
     return (PyObject *)self;
 }
 
+/* Addresses of the numbers of arrays, 0 for one without any. */
+static PyObject *sc_addresses(PyObject *module, PyObject *arrays) {
+    (void)module;
+    if (!PyList_Check(arrays)) {
+        PyErr_SetString(PyExc_TypeError, "expected a list of arrays");
+        return NULL;
+    }
+    const Py_ssize_t n = PyList_GET_SIZE(arrays);
+    PyObject *found = PyList_New(n);
+    for (Py_ssize_t i = 0; found && i < n; i++) {
+        PyObject *item = PyList_GET_ITEM(arrays, i);
+        if (!PyArray_Check(item)) {
+            Py_DECREF(found);
+            PyErr_SetString(PyExc_TypeError, "expected a list of arrays");
+            return NULL;
+        }
+        PyArrayObject *array = (PyArrayObject *)item;
+        PyObject *address = PyLong_FromVoidPtr(PyArray_SIZE(array) ? PyArray_DATA(array) : NULL);
+        if (address) PyList_SET_ITEM(found, i, address);
+        else Py_CLEAR(found);
+    }
+    return found;
+}
+
 static PyMethodDef sc_methods[] = {
+    {"addresses", sc_addresses, METH_O, "addresses(arrays): where the numbers of each array are, 0 for an empty one."},
     {"bind", sc_bind, METH_VARARGS,
-     "bind(entry, (data, arg, res, iw, w, mem), inputs, outputs, kind, by_columns, keep): a callable for a native function."},
+     "bind(entry, (data, arg, res, iw, w, mem), inputs, outputs, kind, by_columns, finite, keep): a callable for a native function."},
     {NULL, NULL, 0, NULL},
 };
 

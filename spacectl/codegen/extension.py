@@ -20,12 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, address_of
-from spacectl.codegen.compiler import c_source
-from spacectl.codegen.library import FLAGS, load_library
+from spacectl.codegen.bound_function import CALLBACK, VM, BoundFunction, NativeFunction, address_of
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import ModelError, ShapeError, SolverError
 
-__all__ = ["NativeCall"]
+__all__ = ["NativeCall", "addresses_of"]
 
 _MODULE = "spacectl_caller"
 _log = logging.getLogger(__name__)
@@ -55,6 +54,8 @@ class NativeCall:
         Tuple type of several results; None for one array.
     by_columns : bool
         Whether matrices are stored by columns, in buffers with swapped dimensions.
+    finite : bool
+        Whether `fast` also returns None if a result is not finite.
     """
 
     def __init__(
@@ -67,9 +68,11 @@ class NativeCall:
         failed: Callable[[int], Exception] | None = None,
         kind: type[tuple[Any, ...]] | None = None,
         by_columns: bool = False,
+        finite: bool = False,
     ):
         self.name, self._bound, self._inputs, self._outputs = name, bound, dict(inputs), list(outputs)
         self._failed, self._kind, self._by_columns, self._lock = failed, kind, by_columns, Lock()
+        self._finite = finite
         self.fast: Callable[..., Any] = self._first
 
     @cached_property
@@ -82,7 +85,24 @@ class NativeCall:
         places = [ctypes.addressof(bound.arg), ctypes.addressof(bound.res), address_of(bound.iw), address_of(bound.w)]
         buffers = tuple(self._inputs.values()), tuple(self._outputs)
         data = bound.raw if bound.kind == VM else 0
-        return module.bind(bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, bound)
+        return module.bind(
+            bound.fn, (data, *places, bound.mem), *buffers, self._kind, self._by_columns, self._finite, bound
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arguments."""
+        return tuple(self._inputs)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the first result."""
+        return tuple(self._outputs[0].shape)
+
+    @property
+    def native(self) -> NativeFunction | None:
+        """The function itself, for batches; None if it is not native."""
+        return self._bound.native
 
     @cached_property
     def run(self) -> Callable[[], Any]:
@@ -90,9 +110,14 @@ class NativeCall:
         run: Callable[[], Any] = self._bound.run if self._caller is None else self._caller.run
         return run
 
+    @cached_property
+    def direct(self) -> Callable[..., Any]:
+        """`fast` with the extension loaded: nothing stands between the caller and C."""
+        return self._caller or _decline
+
     def _first(self, *values: Any) -> Any:
         """Load the extension at the first fast call."""
-        self.fast = self._caller or _decline
+        self.fast = self.direct
         return self.fast(*values)
 
     def checked(self, *values: Any) -> Any:
@@ -109,6 +134,25 @@ class NativeCall:
         arrays = [_converted(value, buffer.shape, f"{self.name}: {key}") for (key, buffer), value in given]
         results = self.fast(*arrays)
         return self.copied(*arrays) if results is None else results
+
+    def flat(self, *values: Any) -> Any:
+        """Return the results for anything that converts to arrays of the right lengths, in any shape; otherwise None."""
+        try:
+            arrays = [np.ascontiguousarray(value, dtype=float).reshape(-1) for value in values]
+        except (TypeError, ValueError):
+            return None
+        buffers = self._inputs.values()
+        if len(arrays) != len(buffers) or any(a.size != b.size for a, b in zip(arrays, buffers, strict=True)):
+            return None
+        shaped = [a.reshape(b.shape) for a, b in zip(arrays, buffers, strict=True)]
+        results = self.fast(*(float(a) if a.ndim == 0 else a for a in shaped))
+        if results is None and self._caller is None:
+            try:
+                results = self.copied(*shaped)
+            except SolverError:
+                return None
+            return None if self._finite and not np.all(np.isfinite(results)) else results
+        return results
 
     def copied(self, *arrays: Any) -> Any:
         """Copy arrays into the buffers, evaluate, and return copies of the results, as `fast` does."""
@@ -144,20 +188,26 @@ def _decline(*_: Any) -> None:
 def _extension() -> Any:
     """Return the module, loaded from the verified cache; None if it cannot be loaded."""
     folders = [sysconfig.get_paths()[key] for key in ("include", "platinclude")] + [np.get_include()]
-    if not (Path(folders[0]) / "Python.h").is_file():
-        _log.info("Python.h is not in %s: calls of native code go through ctypes, which is slower", folders[0])
-        return None
-    source = c_source(__package__, "extension.c")
+    has_headers = (Path(folders[0]) / "Python.h").is_file()
     # the cache distinguishes libraries by text and flags, so both versions are among them
     versions = f"-DSC_VERSIONS={sysconfig.get_config_var('SOABI')}_numpy_{np.__version__}"
-    flags = [*FLAGS, *(f"-I{folder}" for folder in dict.fromkeys(folders)), versions]
+    flags = (*(f"-I{folder}" for folder in dict.fromkeys(folders)), versions)
     if sys.platform == "darwin":
-        flags += ["-undefined", "dynamic_lookup"]
+        flags += ("-undefined", "dynamic_lookup")
     try:
-        return load_library({"extension.c": source}, name="caller", flags=flags, load=_load_module)
+        return load_kernel("extension", flags=flags if has_headers else None, load=_load_module)
     except SolverError as error:
         _log.info("calls of native code go through ctypes, which is slower: %s", error)
         return None
+
+
+def addresses_of(arrays: list[np.ndarray]) -> list[int]:
+    """Return where the numbers of each array are, 0 for an empty one."""
+    module = _extension()
+    if module is None:
+        return [address_of(array) for array in arrays]
+    found: list[int] = module.addresses(arrays)
+    return found
 
 
 def _load_module(path: str) -> Any:

@@ -12,7 +12,6 @@ halves the compile time, ``-g`` adds debugging information.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
 import hashlib
@@ -30,9 +29,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from spacectl.codegen.compiler import Compiler, find_compiler, run_compiler
+from spacectl.codegen.private_files import cache_folder, check_ours, private_folder, sha256_of
 from spacectl.core.errors import ModelError, SolverError
 
 try:
@@ -40,14 +38,14 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["FLAGS", "build_library", "find_compiler", "load_library", "load_tuned"]
+__all__ = ["FLAGS", "build_library", "find_compiler", "find_tuned", "load_library", "load_tuned"]
 
 FLAGS = ("-O2", "-ffp-contract=off")  #: without fused multiply-adds C and numpy round alike
 
+_NATIVE = "-march=native"
 _FORMAT = "spacectl-library-1"
 _LIBRARY = "library.so"
 _MANIFEST = "manifest.json"
-_ROOM = 16 * 2**20  # [bytes] a cache with less free space counts as full
 _LOCK = "lock-"
 _STALE = 24 * 3600.0  # [s] after which an abandoned build folder is removed
 
@@ -95,7 +93,7 @@ def load_library(
             _loaded[memo] = opened(str(path))
         except (OSError, ImportError) as error:  # for example a cache on a file system without execution
             _log.warning("library '%s': %s; building it in a temporary folder", name, error)
-            path = _build_in(_private_folder(), texts, name, options, _compiler(name))
+            path = _build_in(private_folder(), texts, name, options, _compiler(name))
             try:
                 _loaded[memo] = opened(str(path))
             except (OSError, ImportError) as second:
@@ -107,9 +105,24 @@ def load_tuned(texts: Mapping[str, str], *, name: str, flags: Iterable[str] = ()
     """Load a library as `load_library` does, built for exactly this processor if the compiler can."""
     options = (*FLAGS, *flags)
     try:
-        return load_library(texts, name=name, flags=(*options, "-march=native"))
+        return load_library(texts, name=name, flags=(*options, _NATIVE))
     except SolverError:
         return load_library(texts, name=name, flags=options)
+
+
+def find_tuned(texts: Mapping[str, str], *, name: str, flags: Iterable[str] = ()) -> ctypes.CDLL | None:
+    """Load what `load_tuned` built before, or return None: nothing is compiled."""
+    compiler = find_compiler()
+    options = _options((*FLAGS, *flags, _NATIVE))
+    if compiler is None:
+        return None
+    try:
+        folder = cache_folder()
+        entry = _entry(folder, name, _key(dict(texts), compiler.identity, options))
+        found = os.path.lexists(entry)
+    except OSError:
+        return None
+    return load_tuned(texts, name=name, flags=flags) if found else None
 
 
 def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, flags: Iterable[str] = FLAGS) -> Path:
@@ -137,11 +150,11 @@ def build_library(sources: Mapping[str, str] | Iterable[Path], *, name: str, fla
     texts, options = _texts(sources), _options(flags)
     compiler = _compiler(name)
     try:
-        return _build_in(_cache_folder(), texts, name, options, compiler)
+        return _build_in(cache_folder(), texts, name, options, compiler)
     except OSError as error:
         _log.warning("library '%s': the cache cannot be used (%s); building in a temporary folder", name, error)
     try:
-        return _build_in(_private_folder(), texts, name, options, compiler)
+        return _build_in(private_folder(), texts, name, options, compiler)
     except OSError as error:
         raise SolverError(f"library '{name}': there is no folder to build it in ({error})") from error
 
@@ -185,62 +198,25 @@ def _processor() -> str:
     return "\n".join(sorted({line for line in lines if line.startswith(("model name", "flags", "Features"))}))
 
 
-def _cache_folder() -> Path:
-    """Return the cache folder; raise OSError if it is not private to this user."""
-    chosen = os.environ.get("SPACECTL_CACHE")
-    folder = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("spacectl"))
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if _check_ours(folder, stat.S_ISDIR).st_mode & 0o077:
-        folder.chmod(0o700)
-    if shutil.disk_usage(folder).free < _ROOM:
-        raise OSError(f"{folder} is full")
-    return folder
-
-
-@cache
-def _private_folder() -> Path:
-    """Return a temporary folder that lives as long as this process."""
-    folder, owner = Path(tempfile.mkdtemp(prefix="spacectl-")), os.getpid()
-    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
-    return folder
-
-
-def _check_ours(path: Path, is_kind: Callable[[int], bool]) -> os.stat_result:
-    """Raise OSError unless `path` itself (no link) is of the kind, owned and writable by this user only."""
-    status = os.lstat(path)
-    if not is_kind(status.st_mode):
-        raise OSError(f"{path} is a link or not of the expected kind")
-    if hasattr(os, "getuid"):
-        if status.st_uid != os.getuid():
-            raise OSError(f"{path} belongs to another user")
-        if status.st_mode & 0o022:
-            raise OSError(f"{path} can be written by others")
-    return status
-
-
 def _verified(entry: Path, key: str) -> Path:
     """Return the library in the cache folder `entry`; raise OSError with the reason if it is invalid."""
-    _check_ours(entry, stat.S_ISDIR)
+    check_ours(entry, stat.S_ISDIR)
     library, manifest = entry / _LIBRARY, entry / _MANIFEST
-    _check_ours(manifest, stat.S_ISREG)
-    size = _check_ours(library, stat.S_ISREG).st_size
+    check_ours(manifest, stat.S_ISREG)
+    size = check_ours(library, stat.S_ISREG).st_size
     try:
         noted = json.loads(manifest.read_text(encoding="utf-8"))
         expected = (noted["format"], noted["key"], noted["size"], noted["sha256"])
     except (ValueError, KeyError, TypeError) as error:
         raise OSError(f"{manifest} cannot be read ({type(error).__name__})") from error
-    if expected != (_FORMAT, key, size, _sha256(library)):
+    if expected != (_FORMAT, key, size, sha256_of(library)):
         raise OSError(f"{library} does not match its manifest")
     return library
 
 
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, ...], compiler: Compiler) -> Path:
     key = _key(texts, compiler.identity, flags)
-    entry = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{key[:32]}"
+    entry = _entry(folder, name, key)
     if (found := _find(entry, key, folder, name)) is not None:
         return found
     with _only_one(folder, entry.name):
@@ -248,6 +224,10 @@ def _build_in(folder: Path, texts: dict[str, str], name: str, flags: tuple[str, 
             return found
         _remove_stale(folder)
         return _build(entry, key, texts, name, flags, compiler)
+
+
+def _entry(folder: Path, name: str, key: str) -> Path:
+    return folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{key[:32]}"
 
 
 def _find(entry: Path, key: str, folder: Path, name: str) -> Path | None:
@@ -286,7 +266,7 @@ def _build(entry: Path, key: str, texts: dict[str, str], name: str, flags: tuple
         library = aside / _LIBRARY
         run_compiler(compiler, aside, texts, name=name, flags=flags, target=_LIBRARY)
         noted = {"format": _FORMAT, "key": key, "compiler": compiler.identity, "flags": " ".join(flags)}
-        measured = {"size": library.stat().st_size, "sha256": _sha256(library)}
+        measured = {"size": library.stat().st_size, "sha256": sha256_of(library)}
         (aside / _MANIFEST).write_text(json.dumps(noted | measured, indent=1), encoding="utf-8")
         os.chmod(library, 0o700)
         os.chmod(aside / _MANIFEST, 0o600)

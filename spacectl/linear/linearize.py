@@ -18,7 +18,8 @@ from spacectl.core.labels import Labels
 from spacectl.dynamics.closing.weak_loops import singular_loop
 from spacectl.dynamics.constraints.rank_condition import explain_rank
 from spacectl.dynamics.formulations.switching import stage_numbers
-from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms, serves_derivatives
+from spacectl.dynamics.recursion.elements import serves_derivatives
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.tree.irregular import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
 from spacectl.linear.analysis.stability import model_matrix, warn_if_varying

@@ -170,7 +170,7 @@ def test_the_callable_keeps_what_it_needs(eom, way) -> None:
     q, v, u = arguments(eom)
     x = np.concatenate([q, v])
     expected, terms = compiled.x_dot(0.0, x, u), kernel.linearise(q, v, u)
-    calls = [compiled._x_dot, kernel._call]
+    calls = [compiled._x_dot, kernel.call]
     del compiled, kernel
     gc.collect()
     trash = [np.full(size, np.nan) for size in range(1, 400)]  # would land on freed buffers
@@ -244,17 +244,17 @@ def test_extension_refuses_what_cannot_be_a_buffer() -> None:
     places = (1, 0, 0, 0, 0, 0)  # of a virtual machine
     for wrong in (np.zeros(2, dtype=np.float32), np.zeros(4)[::2], locked, [0.0, 0.0]):
         with pytest.raises(TypeError, match="contiguous, writable float64"):
-            module.bind(1, places, (wrong,), (good,), None, False, None)
+            module.bind(1, places, (wrong,), (good,), None, False, False, None)
     with pytest.raises(ValueError, match="address"):
-        module.bind(0, places, (good,), (good,), None, False, None)
+        module.bind(0, places, (good,), (good,), None, False, False, None)
     with pytest.raises(ValueError, match="that of its buffers"):
-        module.bind(1, (0, 1, 0, 0, 0, 0), (good,), (good,), None, False, None)
+        module.bind(1, (0, 1, 0, 0, 0, 0), (good,), (good,), None, False, False, None)
     with pytest.raises(ValueError, match="type of tuples"):
-        module.bind(1, places, (good,), (good, good), None, False, None)
+        module.bind(1, places, (good,), (good, good), None, False, False, None)
     with pytest.raises(TypeError, match="type of tuples"):
-        module.bind(1, places, (good,), (good,), list, False, None)
+        module.bind(1, places, (good,), (good,), list, False, False, None)
     with pytest.raises(ValueError, match="at most"):
-        module.bind(1, places, (good,) * 25, (good,), None, False, None)
+        module.bind(1, places, (good,) * 25, (good,), None, False, False, None)
 
 
 def test_without_headers_calls_go_through_ctypes(tmp_path, monkeypatch, caplog, eom) -> None:
@@ -269,7 +269,7 @@ def test_without_a_working_compiler_calls_go_through_ctypes(monkeypatch, caplog)
     def fail(*_: object, **__: object) -> None:
         raise SolverError("the compiler broke")
 
-    monkeypatch.setattr(caller, "load_library", fail)
+    monkeypatch.setattr(caller, "load_kernel", fail)
     with caplog.at_level(logging.INFO):
         assert caller._extension.__wrapped__() is None
 

@@ -136,7 +136,8 @@ def solve_finite(eom: EquationsOfMotion, what: str, arguments: tuple[Any, ...], 
     """
     cause: SolverError | None = None
     try:
-        values: np.ndarray = eom.call(what, *arguments, p=p)[0].reshape(-1)
+        native = eom.native_value(what, arguments, p)
+        values: np.ndarray = (eom.call(what, *arguments, p=p)[0] if native is None else native).reshape(-1)
         if np.all(np.isfinite(values)):
             return values
     except SolverError as error:

@@ -15,24 +15,12 @@ import numpy as np
 from spacectl.codegen.bound_function import NativeFunction, compile_expression, prepare_native
 from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_function
+from spacectl.codegen.kernels import load_kernel
 from spacectl.codegen.library import load_tuned
 from spacectl.dynamics.constraints.layout import Layout, lay_out_terms
 from spacectl.dynamics.constraints.solvers import RANK
 
 __all__ = ["compile_multipliers", "compile_reactions"]
-
-_COMPOSE = """
-typedef int (*sc_native)(const double **, double **, long long *, double *, int);
-
-/* iw: entry and work of the multipliers, entry and work of the rule; w: room for lam and its uniqueness. */
-int compose(const double **arg, double **res, long long *iw, double *w, int mem) {
-    const double *first[] = {arg[0], arg[1], arg[2], arg[4]};
-    const double *second[] = {arg[0], arg[1], arg[2], arg[3], w, arg[4]};
-    double *found[] = {w, w + iw[4]};
-    const int status = ((sc_native)iw[0])(first, found, iw, (double *)iw[1], mem);
-    return status ? status : ((sc_native)iw[2])(second, res, iw, (double *)iw[3], mem);
-}
-"""
 
 
 def compile_multipliers(terms: ca.Function, compliance: tuple[float, ...], p: Any) -> NativeFunction:
@@ -69,7 +57,8 @@ def compile_reactions(terms: ca.Function, compliance: tuple[float, ...], rule: c
 
 @lru_cache(maxsize=1)
 def _composition() -> ctypes.CDLL:
-    return load_tuned({"compose.c": _COMPOSE}, name="compose")
+    library: ctypes.CDLL = load_kernel("compose")
+    return library
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -19,6 +19,7 @@ from spacectl.dynamics.formulations.kane import form_kane
 from spacectl.dynamics.recursion.large import LargeTree
 from spacectl.dynamics.recursion.link_points import LinkPoints
 from spacectl.dynamics.recursion.links import Links, form_links
+from spacectl.dynamics.recursion.native_calls import tree_calls
 from spacectl.dynamics.recursion.sweeps import LinkMotion, forward_dynamics, inverse_dynamics, move_all
 from spacectl.dynamics.recursion.tree_data import serves_tree
 from spacectl.dynamics.tree.actuation import effort_gain, effort_speed, unit_wrench
@@ -65,13 +66,14 @@ def form_articulated(system: System, *, options: Options, rebuild: tuple[Any, ..
     builders = {name: (lambda name=name: shared.functions[name]) for name in shared.functions}
     implicit = {f"{name}_implicit": builders[name] for name in ("x_dot", "v_dot")}
     is_large = shared.n_v > UNROLL_LIMIT and serves_tree(system)
+    native = partial(tree_calls, system, shared.parameters) if serves_tree(system) else None
     calls = LargeTree(system, shared.parameters).calls() if is_large else {}
     return replace(
         shared,
         formulation="articulated",
         structure_hash=content_hash(["articulated", shared.structure_hash]),
         functions=LazyFunctions({**builders, **implicit, **own}),
-        handover=replace(shared.handover, calls=calls, recurses_over_tree=True),
+        handover=replace(shared.handover, calls=calls, native=native, recurses_over_tree=True),
     )
 
 

@@ -1,7 +1,7 @@
 /* Exact linearisation of forward dynamics by recursion over elementary joints.
  * The reference implementation is in tests/oracles/recursion.
  *
- * Everything is in root axes about a reference point near the bodies. element.h, element_loads.h, path.h and inverse.h
+ * Everything is in root axes about a reference point near the bodies. element.h, element_loads.h, composite.c, path.h and inverse.h
  * precede this text, and before them factor.h and the generated load steps. */
 
 static void sc_scale_rows(const double *G, const double *s, double *out) { /* out -= G s, row-major G */
@@ -38,18 +38,8 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
         const double *V_p = above ? above->V : root, *A_p = above ? above->A : root + 6;
         double momentum[6];
         if (!above) sc_root_at(tree, e->center, root);
-        for (int c = 0; c < count; c++) {
-            double *s = e->S + 6 * c, axis[3];
-            for (int k = 0; k < 3; k++) axis[k] = e->R[3 * k + (count == 3 ? c : 2)];
-            if (tree->kind[i] == SC_SLIDE) {
-                s[0] = s[1] = s[2] = 0.0;
-                memcpy(s + 3, axis, sizeof axis);
-            } else {
-                memcpy(s, axis, sizeof axis);
-                sc_cross(e->p, axis, s + 3);
-            }
-            sc_motion(V_p, s, e->S1 + 6 * c);
-        }
+        sc_axes(tree->kind[i], e);
+        for (int c = 0; c < count; c++) sc_motion(V_p, e->S + 6 * c, e->S1 + 6 * c);
         memcpy(e->V, V_p, sizeof e->V);
         memcpy(e->A, A_p, sizeof e->A);
         for (int c = 0; c < count; c++)
@@ -89,18 +79,8 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
             if (has_gradient)
                 for (int k = 0; k < 36; k++) to->G[k] += e->G[k];
         }
-        for (int c = 0; c < count; c++) {
-            double felt[6];
-            h[at + c] = sc_dot6(e->S + 6 * c, e->f);
-            if (!is_dense) continue;
-            sc_momentum(e->M, e->H, e->K, e->S + 6 * c, felt);
-            for (long long j = i; j >= 0; j = tree->parent[j])
-                for (int b = 0; b < sc_columns(tree->kind[j]); b++) {
-                    const double value = sc_dot6(all[j].S + 6 * b, felt);
-                    M[(at + c) * n + tree->v[j] + b] = value;
-                    M[(tree->v[j] + b) * n + at + c] = value;
-                }
-        }
+        for (int c = 0; c < count; c++) h[at + c] = sc_dot6(e->S + 6 * c, e->f);
+        if (is_dense) sc_mass_rows(tree, all, i, M);
     }
     for (int k = 0; k < n; k++) v_dot[k] = -h[k];
     for (long long k = 0; k < tree->n_joint_inputs; k++) v_dot[tree->joint_input[2 * k + 1]] += tree->joint_gain[k] * u[tree->joint_input[2 * k]];
@@ -191,12 +171,7 @@ int sc_linearise(const sc_elements *tree, void *room, double *work, double *rhs,
             }
         }
     }
-    for (long long k = 0; k < tree->n_joint_inputs; k++)
-        rhs[(long long)tree->joint_input[2 * k + 1] * width + 2 * n + tree->joint_input[2 * k]] += tree->joint_gain[k];
-    for (long long k = 0; k < tree->n_body_inputs; k++)
-        for (long long j = tree->body_input[4 * k + 1]; j >= 0; j = tree->parent[j])
-            for (int b = 0; b < sc_columns(tree->kind[j]); b++)
-                rhs[(long long)(tree->v[j] + b) * width + 2 * n + tree->body_input[4 * k]] += sc_dot6(all[j].S + 6 * b, unit + 6 * k);
+    sc_add_inputs(tree, all, unit, width, rhs + 2 * n);
     if (is_dense) sc_solve_many(n, M, width, rhs);
     else sc_sweep_many(n, speeds, width, rhs, strip);
     for (int k = 0; k < n; k++) {

@@ -32,6 +32,23 @@ static void sc_add_gradient(const sc_element *e, const double *G, double *to) {
     }
 }
 
+/* Unit wrench of body input k about the reference point, with its point and direction in root axes. */
+static void sc_unit_wrench(const sc_elements *tree, const sc_element *all, long long k, double *at, double *along, double *wrench) {
+    const int *which = tree->body_input + 4 * k;
+    const double *point = tree->body_data + 6 * k, *d = point + 3;
+    const sc_element *e = all + which[1];
+    for (int j = 0; j < 3; j++) {
+        at[j] = e->p[j] + e->R[3 * j] * point[0] + e->R[3 * j + 1] * point[1] + e->R[3 * j + 2] * point[2];
+        along[j] = which[3] ? d[j] : e->R[3 * j] * d[0] + e->R[3 * j + 1] * d[1] + e->R[3 * j + 2] * d[2];
+    }
+    memset(wrench, 0, 6 * sizeof(double));
+    if (which[2]) memcpy(wrench, along, 3 * sizeof(double));
+    else {
+        sc_cross(at, along, wrench);
+        memcpy(wrench + 3, along, 3 * sizeof(double));
+    }
+}
+
 /* Loads from gravity and body inputs, their derivatives, and the unit wrench of each body input (rows of `unit`). */
 static void sc_element_loads(const sc_elements *tree, sc_element *all, const double *u, double *unit) {
     double X[12], load[6], G[36];
@@ -49,20 +66,10 @@ static void sc_element_loads(const sc_elements *tree, sc_element *all, const dou
     }
     for (long long k = 0; k < tree->n_body_inputs; k++) {
         const int *which = tree->body_input + 4 * k;
-        const double *point = tree->body_data + 6 * k, *along = point + 3, input = u[which[0]];
+        const double input = u[which[0]];
         sc_element *e = all + which[1];
         double at[3], d_root[3], *wrench = unit + 6 * k;
-        for (int j = 0; j < 3; j++) {
-            at[j] = e->p[j] + e->R[3 * j] * point[0] + e->R[3 * j + 1] * point[1] + e->R[3 * j + 2] * point[2];
-            d_root[j] = which[3] ? along[j]
-                                 : e->R[3 * j] * along[0] + e->R[3 * j + 1] * along[1] + e->R[3 * j + 2] * along[2];
-        }
-        memset(wrench, 0, 6 * sizeof(double));
-        if (which[2]) memcpy(wrench, d_root, sizeof d_root);
-        else {
-            sc_cross(at, d_root, wrench);
-            memcpy(wrench + 3, d_root, sizeof d_root);
-        }
+        sc_unit_wrench(tree, all, k, at, d_root, wrench);
         for (int j = 0; j < 6; j++) e->load[j] += input * wrench[j];
         if (which[3]) /* direction fixed in the root, as seen from the turning body: -(w x d), at its point */
             for (int j = 0; j < 3; j++) {

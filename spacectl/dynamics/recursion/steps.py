@@ -1,12 +1,14 @@
 """The recursion's steps for one link, as C functions generated from the same formulas as the unrolled code.
 
 For every joint kind there is an outward step (placement, twist, bias), an inward step (eliminate the joint's speeds)
-and an acceleration step; for environments with their own gravity there is a load step. They do not depend on
-the model: one small library is shared by all trees.
+and an acceleration step; for environments with their own gravity there is a load step. They do not depend on the model: one
+small library is shared by all trees. steps.c is the text for the kinds of spacectl itself; if a user has registered others, it is
+generated anew.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spacectl.codegen.compiler import c_source
 from spacectl.codegen.emit_c import emit_step
 from spacectl.dynamics.recursion.sweeps import Elimination, LinkMotion, accelerate, eliminate, move
 from spacectl.model.environment import ENVIRONMENTS, Environment, has_field_of
@@ -23,7 +26,18 @@ from spacectl.model.joints import JOINTS, Joint
 from spacectl.spatial.backend import dot, skew
 from spacectl.spatial.inertia import ArticulatedInertia, Inertia, Placement, move_twist, pull_wrench
 
-__all__ = ["RECORD", "StepKind", "gravity_index", "has_step", "joint_record", "kind_name", "step_kinds", "steps_source"]
+__all__ = [
+    "RECORD",
+    "StepKind",
+    "generate_steps",
+    "gravity_index",
+    "has_step",
+    "has_written_kinds",
+    "joint_record",
+    "kind_name",
+    "step_kinds",
+    "steps_source",
+]
 
 _EXTRA = 6  # entries for the joint's parameters
 #: Entries of a link's record: R_PJ (9), p_PJ (3), mass, first moment (3), inertia xx xy xz yy yz zz, joint parameters
@@ -95,11 +109,31 @@ def gravity_index(environment: Environment) -> int | None:
 
 
 @cache
+def has_written_kinds() -> bool:
+    """Return whether the kinds of joints and gravity are those of steps.c."""
+    known = [*_examples().values(), *gravities().values()]
+    are_own = all(type(item).__module__.startswith("spacectl.") for item in known)
+    return are_own and [*_examples()] == _table("sc_out") and [*gravities()] == _table("sc_load")
+
+
+@cache
+def _table(table: str) -> list[str]:
+    """Return the entries of a table of steps.c, without their prefix."""
+    found = re.search(rf" {table}\[\] = {{(.*)}};", c_source(__package__, "steps.c"))
+    entries = found.group(1).split(", ") if found else []
+    return [entry.removeprefix(f"{table}_") for entry in entries]
+
+
+@cache
 def step_kinds() -> tuple[StepKind, ...]:
     """Return all kinds, in the order of the C tables."""
+    if has_written_kinds():
+        sizes = [int(size) for size in _table("sc_subspace")]
+    else:
+        sizes = [steps[0].nnz_out(1) for steps in _functions().values()]
     return tuple(
-        StepKind(name, len(joint.coordinates), len(joint.speeds), _functions()[name][0].nnz_out(1))
-        for name, joint in _examples().items()
+        StepKind(name, len(joint.coordinates), len(joint.speeds), size)
+        for (name, joint), size in zip(_examples().items(), sizes, strict=True)
     )
 
 
@@ -108,20 +142,25 @@ def _functions() -> dict[str, list[ca.Function]]:
     return {name: _joint_steps(joint) for name, joint in _examples().items()}
 
 
-@cache
 def steps_source() -> str:
-    """Return C text of all steps and of the tables that list them by kind."""
+    """Return C text of all steps and of the tables that list them by kind: the written one if it has all kinds."""
+    return c_source(__package__, "steps.c") if has_written_kinds() else generate_steps()
+
+
+@cache
+def generate_steps() -> str:
+    """Generate the C text of all steps and of the tables that list them by kind."""
     functions = [function for steps in _functions().values() for function in steps]
     functions += [function for name, example in gravities().items() for function in _gravity_steps(name, example)]
     tables = []
     for step in ("out", "inward", "accelerate", "follow", "project", "rate"):
-        names = ", ".join(f"sc_{step}_{kind.name}" for kind in step_kinds())
+        names = ", ".join(f"sc_{step}_{name}" for name in _examples())
         tables.append(f"static const sc_step sc_{step}[] = {{{names}}};")
     for table in ("sc_load", "sc_load_gradient"):
         tables.append(f"static const sc_step {table}[] = {{{', '.join(f'{table}_{name}' for name in gravities())}}};")
     for table, values in (
-        ("speeds", [kind.n_v for kind in step_kinds()]),
-        ("subspace", [kind.n_s for kind in step_kinds()]),
+        ("speeds", [len(joint.speeds) for joint in _examples().values()]),
+        ("subspace", [steps[0].nnz_out(1) for steps in _functions().values()]),
     ):
         tables.append(f"static const int sc_{table}[] = {{{', '.join(map(str, values))}}};")
     head = "#include <math.h>\ntypedef void (*sc_step)(const double *const *a, double *const *r);\n"

@@ -22,7 +22,6 @@ typedef struct {
     const int *parent;
     const int *q;
     const int *v;
-    const long long *room; /* where a link's share of the work array begins */
     const double *records;
     const double *root; /* twist, acceleration */
     const int *joint_input;  /* pairs (input, speed) */
@@ -32,6 +31,7 @@ typedef struct {
     const int *member;       /* link of each member */
     const double *member_data;
     const double *environment;
+    const long long *room; /* where a link's share of the work array begins */
 } sc_tree;
 
 /* A link's share of the work array. */
@@ -183,5 +183,27 @@ void sc_tree_x_dot(const sc_tree *tree, double *work, const double *x, const dou
 int sc_tree_plant(const double **arg, double **res, long long *iw, double *w, int mem) {
     (void)mem;
     sc_tree_x_dot((const sc_tree *)(void *)iw, w, arg[1], arg[2], res[0]);
+    return 0;
+}
+
+/* The same convention: (t, q, v, u) -> v_dot. */
+int sc_tree_v_dot_function(const double **arg, double **res, long long *iw, double *w, int mem) {
+    (void)mem;
+    sc_tree_v_dot((const sc_tree *)(void *)iw, w, arg[1], arg[2], arg[3], res[0]);
+    return 0;
+}
+
+/* (t, q, v, v_dot) -> M v_dot + h. */
+int sc_tree_tau_function(const double **arg, double **res, long long *iw, double *w, int mem) {
+    (void)mem;
+    sc_tree_tau((const sc_tree *)(void *)iw, w, arg[1], arg[2], arg[3], 0, res[0]);
+    return 0;
+}
+
+/* (t, q, v) -> h, with the n_v zeros for v_dot at the end of the work array. */
+int sc_tree_bias_function(const double **arg, double **res, long long *iw, double *w, int mem) {
+    const sc_tree *tree = (const sc_tree *)(void *)iw;
+    (void)mem;
+    sc_tree_tau(tree, w, arg[1], arg[2], w + tree->n_work, 0, res[0]);
     return 0;
 }

@@ -21,6 +21,7 @@ from spacectl.model.system import System
 from spacectl.spatial.inertia import Placement
 
 __all__ = [
+    "DATA_ARRAYS",
     "TreeData",
     "TreeStruct",
     "environment_arrays",
@@ -43,12 +44,12 @@ _COUNTS = (
     "gravity",
     "placements",
 )
-_ARRAYS = (
+#: Arrays of a tree as the kernels read them, in the order of their structs
+DATA_ARRAYS = (
     "kind",
     "parent",
     "q",
     "v",
-    "room",
     "records",
     "root",
     "joint_input",
@@ -65,7 +66,9 @@ _UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 class TreeStruct(ctypes.Structure):
     """``sc_tree`` of sweep.c."""
 
-    _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [(name, ctypes.c_void_p) for name in _ARRAYS]
+    _fields_ = [(name, ctypes.c_longlong) for name in _COUNTS] + [
+        (name, ctypes.c_void_p) for name in (*DATA_ARRAYS, "room")
+    ]
 
 
 class TreeData:

@@ -10,26 +10,32 @@ import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction
 from spacectl.codegen.compiler import c_source
-from spacectl.codegen.library import load_tuned
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.recursion.steps import steps_source
+from spacectl.dynamics.recursion.steps import has_written_kinds, steps_source
 from spacectl.dynamics.recursion.tree_data import TreeData
 from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_function", "tree_library"]
 
-_WRITTEN = ("factor.h", "sweep.c", "element.h", "element_loads.h", "path.h", "inverse.h", "derivatives.c")
+_WRITTEN = (
+    "factor.h",
+    "sweep.c",
+    "element.h",
+    "element_loads.h",
+    "composite.c",
+    "path.h",
+    "inverse.h",
+    "derivatives.c",
+)
 
 
 @cache
 def tree_library() -> ctypes.CDLL:
     """Return the library of steps and sweeps; the same for every model."""
-    library = load_tuned(
-        {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)},
-        name="tree",
-        flags=("-O3", "-ffp-contract=fast"),
-    )
+    texts = None if has_written_kinds() else {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)}
+    library: ctypes.CDLL = load_kernel("tree", texts=texts)
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6
     library.sc_tree_tau.argtypes = [pointer] * 7
@@ -72,6 +78,17 @@ class TreeKernel:
         """Return the rate of the state, shape (n_x,)."""
         return self._run("sc_tree_x_dot", (x, u), (self.n_q + self.n_v, self.n_u), self.n_q + self.n_v)
 
+    def function(self, name: str, sizes_in: list[int], sizes_out: list[int]) -> NativeFunction:
+        """Return a function of the library for this tree, with a work array of its own: for one thread."""
+        return NativeFunction(
+            ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0,
+            sizes_in,
+            sizes_out,
+            np.frombuffer(memoryview(self.data.struct).cast("B"), dtype=np.int64),
+            np.zeros(self.data.n_work + self.n_v),
+            keep=[self],
+        )
+
     def _run(self, name: str, arguments: tuple[Any, ...], sizes: tuple[int, ...], n_out: int) -> np.ndarray:
         arrays = [np.ascontiguousarray(item, dtype=float).reshape(-1) for item in arguments]
         for array, size in zip(arrays, sizes, strict=True):
@@ -90,11 +107,4 @@ def tree_function(kernel: TreeKernel, n_p: int) -> NativeFunction:
     n_x = kernel.n_q + kernel.n_v
     if n_x == 0:
         raise ModelError("a system without speeds has no state to integrate")
-    return NativeFunction(
-        ctypes.cast(kernel.library.sc_tree_plant, ctypes.c_void_p).value or 0,
-        [1, n_x, kernel.n_u, n_p],
-        [n_x],
-        np.frombuffer(memoryview(kernel.data.struct).cast("B"), dtype=np.int64),
-        np.zeros(kernel.data.n_work),
-        keep=[kernel],
-    )
+    return kernel.function("sc_tree_plant", [1, n_x, kernel.n_u, n_p], [n_x])

@@ -6,6 +6,7 @@ built on first use.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,17 +19,22 @@ from spacectl.codegen.binding import Evaluator
 from spacectl.core.errors import ModelError
 from spacectl.core.parameters import Parameters
 from spacectl.dynamics.constraints.diagnosis import solve_finite
+from spacectl.dynamics.recursion.linear_kernel import LinearTerms
 from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
-from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, form_jacobian
+from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, evaluate_many, form_jacobian
 from spacectl.dynamics.waist.handover import Handover, Reduction
+from spacectl.dynamics.waist.named_states import NamedStates
+from spacectl.dynamics.waist.native_evaluation import NativeEvaluation
 from spacectl.model.system import System
 
 __all__ = ["EquationsOfMotion", "require_equations"]
 
+_MANY_JACOBIANS = 300  # uses of one Jacobian from which the form with the faster values pays
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class EquationsOfMotion:
+class EquationsOfMotion(NamedStates, NativeEvaluation):
     """Equations of motion of a system in one formulation.
 
     ``q_dot = W(t, q) v + X(t, q)`` and ``M(t, q) v_dot + h(t, q, v) = B_tau(t, q) u``; the state is x = (q, v).
@@ -95,51 +101,6 @@ class EquationsOfMotion:
         return self.handover.reduction
 
     @property
-    def coordinates(self) -> tuple[str, ...]:
-        """Names of q."""
-        return self.labels.q.names
-
-    @property
-    def speeds(self) -> tuple[str, ...]:
-        """Names of v."""
-        return self.labels.v.names
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """Names of x = (q, v)."""
-        return self.labels.x.names
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of u."""
-        return self.labels.u.names
-
-    @property
-    def n_q(self) -> int:
-        """Number of coordinates."""
-        return len(self.labels.q)
-
-    @property
-    def n_v(self) -> int:
-        """Number of speeds."""
-        return len(self.labels.v)
-
-    @property
-    def n_x(self) -> int:
-        """Number of states."""
-        return self.n_q + self.n_v
-
-    @property
-    def n_u(self) -> int:
-        """Number of inputs."""
-        return len(self.labels.u)
-
-    @property
-    def n_y(self) -> int:
-        """Number of outputs."""
-        return len(self.labels.y)
-
-    @property
     def p(self) -> np.ndarray:
         """The system's own parameters, shape (n_p,)."""
         return np.array(self.parameters.values)
@@ -170,28 +131,6 @@ class EquationsOfMotion:
                 low[i], high[i] = self.parameters.get(f"{name}.limit", p)
         return low, high
 
-    def state(self, base: Any = None, /, **named: float) -> np.ndarray:
-        """Return a state x, shape (n_x,), from named coordinates and speeds; the others are at rest (or as in `base`).
-
-        Names with a dot are passed as ``**{"base.x": 1.0}``.
-        """
-        x = self.labels.x.vector(named, default=np.asarray(self.x_rest if base is None else base))
-        if not np.all(np.isfinite(x)):
-            bad = self.states[int(np.flatnonzero(~np.isfinite(x))[0])]
-            raise ModelError(f"state '{bad}' is {x[self.labels.x.index(bad)]}; give finite SI numbers")
-        for k in self.quaternions:
-            length = float(np.linalg.norm(x[k : k + 4]))
-            if not length > 0.0:
-                raise ModelError(
-                    f"quaternion '{self.states[k]}' has norm 0; give the four entries of a unit quaternion"
-                )
-            x[k : k + 4] /= length
-        return x
-
-    def named(self, x: Any) -> dict[str, float]:
-        """Return the state as a dictionary."""
-        return self.labels.x.named(x)
-
     def call(self, function: str, *arguments: Any, p: Any = None) -> list[np.ndarray]:
         """Return the numeric results of a named function; `p` is appended as its last argument."""
         vector = self._p if p is None else self.parameters.check(p)
@@ -205,23 +144,47 @@ class EquationsOfMotion:
 
     def x_dot(self, t: float, x: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Return the rate of the state, shape (n_x,)."""
-        return solve_finite(self, "x_dot", (t, x, u), p)
+        rate = self._x_dot(t, x, u) if p is None else None
+        return solve_finite(self, "x_dot", (t, x, u), p) if rate is None else rate
 
     def v_dot(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> np.ndarray:
         """Return the rates of the speeds, shape (n_v,)."""
-        return solve_finite(self, "v_dot", (t, q, v, u), p)
+        rates = self._v_dot(t, q, v, u) if p is None else None
+        return solve_finite(self, "v_dot", (t, q, v, u), p) if rates is None else rates
 
     def mass_matrix(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return M, shape (n_v, n_v)."""
-        return self.call("mass_matrix", t, q, p=p)[0]
+        M = self._mass_matrix(t, q) if p is None else None
+        return self._value("mass_matrix", (t, q), p) if M is None else M
 
     def bias(self, t: float, q: Any, v: Any, p: Any = None) -> np.ndarray:
         """Return h, shape (n_v,)."""
-        return self.call("bias", t, q, v, p=p)[0].reshape(-1)
+        return self._value("bias", (t, q, v), p).reshape(-1)
+
+    def inverse_dynamics(self, t: float, q: Any, v: Any, v_dot: Any, p: Any = None) -> np.ndarray:
+        """Return the generalised forces ``M v_dot + h`` of a motion, shape (n_v,)."""
+        if "inverse_dynamics" in self.functions:
+            return self._value("inverse_dynamics", (t, q, v, v_dot), p).reshape(-1)
+        return self.mass_matrix(t, q, p) @ np.asarray(v_dot, dtype=float) + self.bias(t, q, v, p)
+
+    def linear_terms(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> LinearTerms:
+        """Return v_dot and its derivatives by tangent coordinates, speeds and inputs.
+
+        Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes: their
+        rates are the speeds. `linearize` makes a state space model of them.
+        """
+        terms: LinearTerms | None = self._linear_terms(q, v, u) if p is None else None
+        terms = self.native_value("linear_terms", (q, v, u), p) if terms is None else terms
+        if terms is not None:
+            return terms
+        x = np.concatenate([np.ravel(q), np.ravel(v)]).astype(float)
+        W = self.jacobian("x_dot", "x_dot", "x", t, x, u, p=p)[: self.n_q, self.n_q :]
+        v_q, v_v, v_u = (self.jacobian("v_dot", "v_dot", name, t, q, v, u, p=p) for name in "qvu")
+        return LinearTerms(self.v_dot(t, q, v, u, p), v_q @ W, v_v, v_u)
 
     def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return B_tau, shape (n_v, n_u)."""
-        return self.call("input_map", t, q, p=p)[0]
+        return self._value("input_map", (t, q), p)
 
     def energy(self, t: float, q: Any, v: Any, p: Any = None) -> float:
         """Return kinetic plus potential energy [J]; in a circular orbit the Jacobi integral."""
@@ -267,9 +230,35 @@ class EquationsOfMotion:
         ``eom.jacobian("x_dot", "x_dot", "x", t, x, u)`` has shape (n_x, n_x).
         """
         key = f"{function}:{output}:{argument}"
-        if key not in self._jacobians:
-            self._jacobians[key] = Evaluator(form_jacobian(self.functions, function, output, argument))
+        self._uses[key] += 1
+        if key not in self._jacobians or self._uses[key] == _MANY_JACOBIANS:
+            is_for_many = self._uses[key] >= _MANY_JACOBIANS
+            made = form_jacobian(self.functions, function, output, argument, is_for_many=is_for_many)
+            self._jacobians[key] = Evaluator(made)
         return self._jacobians[key](*arguments, self._p if p is None else self.parameters.check(p))[0]
+
+    def many(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None, *, threads: int = 1) -> np.ndarray:
+        """Evaluate a named function at many points: point first, then the function's first output.
+
+        Parameters
+        ----------
+        function : str
+            A function of (t, x, u), (t, q, v), (t, q) and so on: ``"x_dot"``, ``"mass_matrix"``, ``"outputs"``. ``"energy"``
+            gives the sum of kinetic and potential energy.
+        t : float or array, shape (n,)
+            Time [s].
+        x : array, shape (n, n_x)
+            States.
+        u : array, shape (n, n_u), optional
+            Inputs; default zero.
+        p : array, optional
+            Run-time parameters.
+        threads : int
+            Threads among which the points are divided where native kernels evaluate them (plain trees).
+        """
+        return evaluate_many(
+            self, function, t, x, u, self._p if p is None else self.parameters.check(p), threads=threads
+        )
 
     def along(self, function: str, t: Any, x: Any, u: Any = None, p: Any = None) -> np.ndarray:
         """Evaluate a named function over a grid: time first, then the function's first output.
@@ -279,9 +268,10 @@ class EquationsOfMotion:
         """
         return evaluate_along(self, function, t, x, u, self._p if p is None else self.parameters.check(p))
 
-    @cached_property
-    def _p(self) -> np.ndarray:
-        return np.array(self.parameters.values)
+    def _value(self, function: str, arguments: tuple[Any, ...], p: Any) -> np.ndarray:
+        """Return the first result of a function, by native code where there is some."""
+        values = self.native_value(function, arguments, p)
+        return self.call(function, *arguments, p=p)[0] if values is None else values
 
     @cached_property
     def _checks(self) -> ParameterChecks:
@@ -290,6 +280,10 @@ class EquationsOfMotion:
     @cached_property
     def _evaluators(self) -> dict[str, Evaluator]:
         return {}
+
+    @cached_property
+    def _uses(self) -> Counter[str]:
+        return Counter()
 
     @cached_property
     def _jacobians(self) -> dict[str, Evaluator]:

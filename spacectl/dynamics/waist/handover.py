@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction
+from spacectl.codegen.extension import NativeCall
 from spacectl.core.array import as_scalar
 from spacectl.core.errors import ModelError
 from spacectl.core.expression import NamedExpression
@@ -113,6 +114,8 @@ class Handover:
     ----------
     vary : tuple of str
         Parameters whose exact zeros (or ones) become run-time parameters too.
+    native : function, optional
+        p -> native calls by function name, without p among their arguments: the results of the functions, to rounding.
     calls : mapping of str to callable
         Numeric calls that replace the function of that name, with its arguments.
     plant : function, optional
@@ -130,6 +133,7 @@ class Handover:
     """
 
     vary: tuple[str, ...] = ()
+    native: Callable[[np.ndarray], Mapping[str, NativeCall]] | None = None
     calls: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     plant: Callable[[np.ndarray], NativeFunction] | None = None
     projection: Callable[..., NativeFunction] | None = None

@@ -13,8 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from spacectl.codegen.compiler import c_source
-from spacectl.codegen.library import load_library
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import SolverError
 
 __all__ = ["check", "integrate", "limit_curve", "phase_library"]
@@ -147,7 +146,7 @@ _log = logging.getLogger(__name__)
 def phase_library() -> ctypes.CDLL | None:
     """Return the compiled kernels; None (logged once) where there is no compiler."""
     try:
-        library = load_library({"phase_plane.c": c_source(__package__, "phase_plane.c")}, name="phase_plane")
+        library = load_kernel("phase_plane")
     except SolverError as error:
         _log.info("phase plane without native code: %s", error)
         return None

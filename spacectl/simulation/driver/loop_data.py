@@ -159,14 +159,14 @@ class LoopData:
         self.n_stages, self.n_extra, self.n_terms = tableau.n_stages, tableau.n_extra, tableau.F.shape[0]
         self.error_order = tableau.error_order
         self.has_error_pair, self.needs_end_rate = int(tableau.has_error_pair), int(tableau.needs_end_rate)
-        self.A, self.C, self.E, self.F = (_reals(item) for item in (tableau.A, tableau.C, tableau.E, tableau.F))
+        self.A, self.C, self.E, self.F = (_constants(item) for item in (tableau.A, tableau.C, tableau.E, tableau.F))
         none = np.zeros(0)
         solver: Sequence[Any] = (none, none, none, none)
         if isinstance(tableau, ImplicitMethod):
             solver = (tableau.R, tableau.T, tableau.T_inverse, tableau.eigenvalues)
         self.is_implicit = int(isinstance(tableau, ImplicitMethod))
         self.is_multistep = int(isinstance(tableau, MultistepMethod))
-        self.R, self.T, self.T_inverse, self.eigenvalues = (_reals(item) for item in solver)
+        self.R, self.T, self.T_inverse, self.eigenvalues = (_constants(item) for item in solver)
         # The iteration error must be well below the tolerance, but not below ten times the rounding error of the state.
         self.newton_tol = max(10.0 * np.finfo(float).eps / self.rtol, min(0.03, np.sqrt(self.rtol)))
 
@@ -174,7 +174,7 @@ class LoopData:
         made = long_step_tableau()
         self.takes_long_steps = int(takes_long_steps)
         self.long_C, self.long_A, self.long_B, self.long_start, self.long_F = (
-            _reals(item) for item in (made.C, made.A, made.B, made.start, made.F)
+            _constants(item) for item in (made.C, made.A, made.B, made.start, made.F)
         )
 
     def _set_table(self, reference: Trajectory | None) -> None:
@@ -240,6 +240,11 @@ class LoopData:
 
 def _reals(values: Any) -> np.ndarray:
     return np.array(values, dtype=float, order="C")
+
+
+def _constants(values: Any) -> np.ndarray:
+    """Return an array that nothing writes to; coefficients of a method are shared by all runs."""
+    return np.ascontiguousarray(values, dtype=float)
 
 
 def _integers(values: Any) -> np.ndarray:

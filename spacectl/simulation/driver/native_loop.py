@@ -17,7 +17,8 @@ import numpy as np
 from spacectl.codegen.binding import Tier, bind_casadi, bind_native, bind_python
 from spacectl.codegen.bound_function import BoundFunction, address_of
 from spacectl.codegen.compiler import find_compiler
-from spacectl.codegen.library import load_tuned
+from spacectl.codegen.extension import addresses_of
+from spacectl.codegen.kernels import load_kernel
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.constraints.projection import compile_projection, project_with_distance
 from spacectl.dynamics.constraints.row_scales import Around
@@ -43,22 +44,6 @@ __all__ = [
 DONE, SLICE, GUARD, FAILED, CALLBACK_ERROR, LIMIT = range(6)  #: status codes of `advance`, as in loop.h
 DIVERGED = 6  #: status of a run of a batch that a guard ended as a failure, as in many.h
 
-_SOURCES = (
-    "loop.c",
-    "loop.h",
-    "many.h",
-    "derivatives.h",
-    "table.h",
-    "right_hand_side.h",
-    "rk.h",
-    "singularity.h",
-    "adams.h",
-    "lu.h",
-    "implicit.h",
-    "guards.h",
-    "kinks.h",
-    "kink_values.h",
-)
 _FIELD = re.compile(r"^    (sc_function|sc_int|double|int|void|const double) (\*{0,2})(\w+);", re.MULTILINE)
 
 
@@ -87,6 +72,21 @@ _LOOP_FIELDS = _fields(_struct_text("sc_loop"))
 _Loop._fields_ = _LOOP_FIELDS
 
 
+def _scalar_places() -> list[tuple[type, tuple[str, ...], np.ndarray]]:
+    """Return the scalar fields of `_Loop` by kind: names, and places in an array of that kind over the whole struct."""
+    found = []
+    for kind, dtype in ((ctypes.c_longlong, np.int64), (ctypes.c_double, np.float64), (ctypes.c_int, np.int32)):
+        names = tuple(name for name, own in _LOOP_FIELDS if own is kind)
+        places = [getattr(_Loop, name).offset // np.dtype(dtype).itemsize for name in names]
+        found.append((dtype, names, np.array(places, dtype=np.int64)))
+    return found
+
+
+_SCALARS = _scalar_places()
+_POINTERS = [name for name, kind in _LOOP_FIELDS if kind is ctypes.c_void_p]
+_FUNCTIONS = [name for name, kind in _LOOP_FIELDS if kind is _Function]
+
+
 @cache
 def load_driver() -> ctypes.CDLL:
     """Compile and load the driver.
@@ -96,9 +96,7 @@ def load_driver() -> ctypes.CDLL:
     SolverError
         If it cannot be built; the caller then uses the reference implementation.
     """
-    folder = Path(__file__).parent
-    texts = {name: (folder / name).read_text(encoding="utf-8") for name in _SOURCES}
-    library = load_tuned(texts, name="loop", flags=("-O3",))
+    library: ctypes.CDLL = load_kernel("loop")
     library.sc_size.restype = ctypes.c_longlong
     if library.sc_size() != ctypes.sizeof(_Loop):
         raise SolverError("the compiled driver and Python disagree about the layout of loop.h on this machine")
@@ -125,17 +123,13 @@ class NativeLoop:
     def __init__(self, data: LoopData):
         self.data = data
         self._library = load_driver()
-        self._struct = _Loop()
-        self._scalars: list[str] = []
-        for name, kind in _LOOP_FIELDS:
-            value = getattr(data, name)
-            if kind is _Function:
-                setattr(self._struct, name, _function(value))
-            elif kind is ctypes.c_void_p:
-                setattr(self._struct, name, address_of(value))
-            else:
-                setattr(self._struct, name, value)
-                self._scalars.append(name)
+        values = data.__dict__
+        pointers = zip(_POINTERS, addresses_of([values[name] for name in _POINTERS]), strict=True)
+        functions = ((name, _function(values[name])) for name in _FUNCTIONS)
+        given = {**values, **dict(pointers), **dict(functions)}
+        self._struct = _Loop(*[given[name] for name, _ in _LOOP_FIELDS])
+        whole = memoryview(self._struct).cast("B")
+        self._scalars = [(names, np.frombuffer(whole, dtype=kind), places) for kind, names, places in _SCALARS]
 
     def advance(self, steps: int = 1 << 60, seconds: float = np.inf) -> int:
         """Advance until there is something to report; return one of the status codes above."""
@@ -168,8 +162,8 @@ class NativeLoop:
         self._read()
 
     def _read(self) -> None:
-        for name in self._scalars:
-            setattr(self.data, name, getattr(self._struct, name))
+        for names, values, places in self._scalars:
+            self.data.__dict__.update(zip(names, values[places].tolist(), strict=True))
 
 
 def _function(bound: BoundFunction) -> _Function:

@@ -187,13 +187,18 @@ def judge_saturation(eom: EquationsOfMotion, pieces: Sequence[History]) -> dict[
     duration, lost = 0.0, np.zeros(eom.n_u)
     for t, commanded, p in pieces:
         low, high = (np.asarray(limit) for limit in eom.limits(p))
+        if not np.isfinite([low, high]).any():
+            duration += float(t[-1] - t[0]) if len(t) else 0.0
+            continue
         ends = np.where(np.isfinite([low, high]), np.abs([low, high]), 0.0)
         slack = _ROUNDING * np.max(ends, axis=0)  # relative to the larger limit: the other one is zero for a thruster
         is_over = (commanded > high + slack) | (commanded < low - slack)
         steps = np.diff(t)
         duration += float(np.sum(steps))
         lost += 0.5 * steps @ (is_over[:-1].astype(float) + is_over[1:])
-    shares = {name: float(share) for name, share in zip(eom.inputs, lost / max(duration, 1e-300), strict=True)}
+    if not duration:
+        return {}
+    shares = {name: float(share) for name, share in zip(eom.inputs, lost / duration, strict=True)}
     for name, share in shares.items():
         if share > _NEARLY_ALL:
             warn(

@@ -243,7 +243,10 @@ def check_flags(**flags: Any) -> None:
 
 def check_stops(stops: Any, span: tuple[float, float]) -> np.ndarray:
     """Return the times inside the span at which the right-hand side may jump, sorted."""
-    times = np.unique(np.asarray(as_array(stops, None, "stops")).reshape(-1))
+    times = np.asarray(as_array(stops, None, "stops")).reshape(-1)
+    if not times.size:
+        return times
+    times = np.unique(times)
     return times[(times > span[0]) & (times < span[1])]
 
 

@@ -17,7 +17,8 @@ from spacectl.codegen.binding import Tier, bind_casadi, bind_native, calls_pytho
 from spacectl.codegen.bound_function import BoundFunction, NativeFunction, address_of
 from spacectl.core.control_law import CallableLaw, ControlLaw
 from spacectl.core.errors import SolverError
-from spacectl.dynamics.recursion.linear_kernel import LinearKernel, serves_derivatives
+from spacectl.dynamics.recursion.elements import serves_derivatives
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.waist.compiled import UNROLL_LIMIT
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from spacectl.simulation.driver.native_loop import load_driver

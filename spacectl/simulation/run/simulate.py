@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.binding import Tier, bind_casadi
+from spacectl.codegen.kernels import origins
 from spacectl.core.array import Array
 from spacectl.core.control_law import ControlLaw
 from spacectl.core.errors import ModelError, SolverError
@@ -255,6 +256,7 @@ def build_run(
         "t_span": list(span),
         "tier": tier,
         "plant": plant.described,
+        "kernels": json.dumps(origins()),
         "versions": json.dumps(versions()),
     }
     names = [f"element '{name}'" for name in (kinks[1] if kinks is not None else ())]

@@ -8,7 +8,8 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import SolverError
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.recursion.linear_kernel import LinearKernel, form_elements
+from spacectl.dynamics.recursion.elements import form_elements
+from spacectl.dynamics.recursion.linear_kernel import LinearKernel
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.recursion.sweeps import forward_dynamics, move
 from spacectl.dynamics.tree.nodes import ROOT, Tree, numeric_numbers
@@ -97,7 +98,7 @@ def test_reference_gives_the_same_terms(seed: int) -> None:
     )
     terms = kernel.linearise(q, v)
     elements = form_elements(form_links(tree, numbers, np.zeros(1)))
-    reference = differentiate(elements, q, v, terms.v_dot, kernel._arrays["root"], {})
+    reference = differentiate(elements, q, v, terms.v_dot, kernel.data.arrays["root"], {})
     for name, value in (("v_q", reference.tau_q), ("v_v", reference.tau_v)):
         expected = -np.linalg.solve(reference.M, value)
         np.testing.assert_allclose(getattr(terms, name), expected, atol=1e-9 * np.max(np.abs(expected)))

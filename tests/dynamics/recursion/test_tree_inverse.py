@@ -8,7 +8,8 @@ import pytest
 from spacectl import library
 from spacectl.core.errors import ModelError, SolverError
 from spacectl.dynamics.form import form_equations
-from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, Elements, LinearKernel, Solver, form_elements
+from spacectl.dynamics.recursion.elements import Elements, form_elements
+from spacectl.dynamics.recursion.linear_kernel import RECURSIVE_FROM, LinearKernel, Solver
 from spacectl.dynamics.recursion.links import form_links
 from spacectl.dynamics.tree.nodes import Tree, numeric_numbers
 from spacectl.model.actuators import JointTorque

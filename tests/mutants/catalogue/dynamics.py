@@ -96,6 +96,15 @@ MUTANTS = (
         "dynamics/embedding/test_embedded.py dynamics/embedding/test_embedded_operators.py",
     ),
     Mutant(
+        "dynamics/recursion/composite.c:sc_mass_matrix", "to->M += e->M;", "", "dynamics/recursion/test_native_calls.py"
+    ),
+    Mutant(
+        "dynamics/recursion/composite.c:sc_input_map",
+        "along, unit + 6 * k",
+        "along, unit",
+        "dynamics/recursion/test_native_calls.py",
+    ),
+    Mutant(
         "dynamics/recursion/sweep.c:sc_loads",
         "room.w[1] -= input * (point[2] * along[0]",
         "room.w[1] += input * (point[2] * along[0]",

@@ -64,14 +64,17 @@ MUTANTS = (
         "spatial/test_motion.py dynamics/recursion/test_articulated.py",
     ),
     # codegen
-    Mutant("codegen.library:_check_ours", "status.st_uid != os.getuid()", "False", LIBRARY_TESTS),
-    Mutant("codegen.library:_check_ours", "status.st_mode & 0o022", "0", LIBRARY_TESTS),
+    Mutant("codegen.private_files:check_ours", "status.st_uid != os.getuid()", "False", LIBRARY_TESTS),
+    Mutant("codegen.private_files:check_ours", "status.st_mode & 0o022", "0", LIBRARY_TESTS),
     Mutant(
         "codegen.library:_verified",
-        "(_FORMAT, key, size, _sha256(library))",
+        "(_FORMAT, key, size, sha256_of(library))",
         "(_FORMAT, key, size, expected[3])",
         LIBRARY_TESTS,
     ),
+    Mutant("codegen.kernels:_load_packaged", 'entry.get("text") != kernel.text_hash or', "", "codegen/test_kernels.py"),
+    Mutant("codegen.kernels:_load_packaged", '!= (noted["size"], noted["sha256"])', "== ()", "codegen/test_kernels.py"),
+    Mutant("codegen.kernels:_require_private", "status.st_mode & 0o002", "0", "codegen/test_kernels.py"),
     Mutant("codegen.library:_key", "identity, flags,", "identity,", LIBRARY_TESTS),
     Mutant(
         "codegen.emit_c:_number",

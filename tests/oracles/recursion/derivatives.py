@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spacectl.dynamics.recursion.linear_kernel import Elements
+from spacectl.dynamics.recursion.elements import Elements
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.model.joints.base import BALL, SLIDE, TURN
 from spacectl.spatial.backend import skew

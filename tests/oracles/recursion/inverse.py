@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacectl.dynamics.recursion.linear_kernel import Elements
+from spacectl.dynamics.recursion.elements import Elements
 from spacectl.dynamics.tree.nodes import ROOT
 from spacectl.spatial.backend import skew
 from spacectl.spatial.inertia import Placement
