@@ -72,9 +72,9 @@ _LOOP_FIELDS = _fields(_struct_text("sc_loop"))
 _Loop._fields_ = _LOOP_FIELDS
 
 
-def _scalar_places() -> list[tuple[type, tuple[str, ...], np.ndarray]]:
+def _scalar_places() -> list[tuple[Any, tuple[str, ...], np.ndarray]]:
     """Return the scalar fields of `_Loop` by kind: names, and places in an array of that kind over the whole struct."""
-    found = []
+    found: list[tuple[Any, tuple[str, ...], np.ndarray]] = []
     for kind, dtype in ((ctypes.c_longlong, np.int64), (ctypes.c_double, np.float64), (ctypes.c_int, np.int32)):
         names = tuple(name for name, own in _LOOP_FIELDS if own is kind)
         places = [getattr(_Loop, name).offset // np.dtype(dtype).itemsize for name in names]
@@ -129,7 +129,9 @@ class NativeLoop:
         given = {**values, **dict(pointers), **dict(functions)}
         self._struct = _Loop(*[given[name] for name, _ in _LOOP_FIELDS])
         whole = memoryview(self._struct).cast("B")
-        self._scalars = [(names, np.frombuffer(whole, dtype=kind), places) for kind, names, places in _SCALARS]
+        self._scalars: list[tuple[tuple[str, ...], np.ndarray, np.ndarray]] = [
+            (names, np.frombuffer(whole, dtype=kind), places) for kind, names, places in _SCALARS
+        ]
 
     def advance(self, steps: int = 1 << 60, seconds: float = np.inf) -> int:
         """Advance until there is something to report; return one of the status codes above."""
