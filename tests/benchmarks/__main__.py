@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
+from tests.benchmarks.documented_calls import measure_documented_calls
 from tests.benchmarks.embedded import measure_embedded
 from tests.benchmarks.flexible_plan import measure_flexible_plan
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
@@ -24,6 +25,7 @@ from tests.benchmarks.systems import mujoco, pin
 from tests.benchmarks.wrappers import measure_wrappers
 
 ITEMS: dict[str, Callable[[Effort], Section]] = {
+    "documented_calls": measure_documented_calls,
     "seven_joints": measure_seven_joints,
     "long_chain": measure_long_chain,
     "chains": measure_chains,
