@@ -9,7 +9,6 @@ from pathlib import Path
 
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
-from tests.benchmarks.documented_calls import measure_documented_calls
 from tests.benchmarks.embedded import measure_embedded
 from tests.benchmarks.flexible_plan import measure_flexible_plan
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
@@ -20,6 +19,7 @@ from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
 from tests.benchmarks.path_timing import measure_path_timing
 from tests.benchmarks.report import Section, write_report
+from tests.benchmarks.robots.documented_calls import measure_documented_calls
 from tests.benchmarks.startup import measure_first_call
 from tests.benchmarks.systems import mujoco, pin
 from tests.benchmarks.wrappers import measure_wrappers

@@ -12,7 +12,7 @@ from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 from tests.benchmarks.measure import Candidate, Effort, interleave
 from tests.benchmarks.report import Figure, Section
-from tests.benchmarks.robots import Robot, load_robots, to_system
+from tests.benchmarks.robots.load import Robot, load_robots, to_system
 from tests.benchmarks.systems import pin
 
 __all__ = ["measure_documented_calls"]
