@@ -10,14 +10,14 @@ from pathlib import Path
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
 from tests.benchmarks.embedded import measure_embedded
-from tests.benchmarks.flexible_plan import measure_flexible_plan
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
 from tests.benchmarks.loops import measure_loops
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
-from tests.benchmarks.path_timing import measure_path_timing
+from tests.benchmarks.planners.flexible_plan import measure_flexible_plan
+from tests.benchmarks.planners.path_timing import measure_path_timing
 from tests.benchmarks.report import Section, write_report
 from tests.benchmarks.robots.documented_calls import measure_documented_calls
 from tests.benchmarks.startup import measure_first_call
