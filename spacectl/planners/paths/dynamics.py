@@ -201,7 +201,7 @@ def _kinematics(eom: EquationsOfMotion, q: Any, p: Any) -> tuple[ca.Function, ca
 def _require_polynomial(eom: EquationsOfMotion, terms: _Terms) -> None:
     """Check that the bias is quadratic in the speeds (no dry friction, for example)."""
     rng = np.random.default_rng(0)
-    q = np.asarray(eom.x_rest)[: eom.n_q] + 0.3 * rng.standard_normal(eom.n_q)
+    q = eom.state(np.asarray(eom.x_rest) + 0.3 * rng.standard_normal(eom.n_x))[: eom.n_q]
     V = rng.standard_normal(eom.n_v)
     forces = np.array(terms.forces(q, V, np.zeros(eom.n_v), eom.p))
     for rate in (0.37, 2.3):
