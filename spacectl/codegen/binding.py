@@ -8,6 +8,7 @@ function from Python with fixed buffers, which belong to the calling thread.
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -25,8 +26,10 @@ from spacectl.codegen.bound_function import (
     BoundFunction,
     NativeFunction,
     address_of,
+    compile_exactly,
     compile_expression,
 )
+from spacectl.codegen.compiler import find_compiler
 from spacectl.codegen.emit_c import can_emit
 from spacectl.codegen.extension import NativeCall
 from spacectl.codegen.finite_constants import require_finite_constants
@@ -36,6 +39,11 @@ from spacectl.core.errors import ModelError, ShapeError, SolverError
 __all__ = ["Evaluator", "Tier", "bind_casadi", "bind_native", "bind_python", "calls_python"]
 
 Tier = Literal["auto", "vm", "native", "data-driven", "callback"]
+
+#: Operations that CasADi's virtual machine evaluates before a function is compiled: a tenth of a second or two
+_OPERATIONS = 30_000_000
+_ONE_AT_A_TIME = threading.Lock()
+_log = logging.getLogger(__name__)
 
 Rule = Callable[[list[Any], list[Any]], None]  #: fills the results from the arguments (lists of arrays)
 
@@ -196,7 +204,11 @@ def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
 
 
 class Evaluator:
-    """Numeric calls of a dense CasADi function through CasADi's virtual machine.
+    """Numeric calls of a dense CasADi function: by CasADi's virtual machine, later by compiled code that rounds in the same way.
+
+    Once a function has taken some tenths of a second it is compiled aside, by another thread. The compiled code has the
+    operations of the virtual machine, one by one, and replaces it only if its results are equal to the last digit, so that a
+    result never depends on how often or when something was called.
 
     Parameters
     ----------
@@ -214,9 +226,12 @@ class Evaluator:
     def __init__(self, function: ca.Function):
         self.function = function
         self._local = threading.local()
+        self._native: NativeFunction | None = None
+        self._left = max(_OPERATIONS // max(function.n_instructions(), 1), 1) if can_emit(function) else -1
 
     def _prepare(self) -> NativeCall:
-        f, bound = self.function, bind_casadi(self.function)
+        f = self.function
+        bound = bind_casadi(f) if self._native is None else bind_native(self._native)
         # CasADi is column-major: a (rows, columns) output is filled as a (columns, rows) C array
         outputs = [array.reshape(f.size2_out(i), f.size1_out(i)) for i, array in enumerate(bound.results)]
         inputs = dict(zip(f.name_in(), bound.arguments, strict=True))
@@ -227,10 +242,27 @@ class Evaluator:
         """Return the results as arrays (rows, columns), one for each output."""
         call = getattr(self._local, "call", None) or self._prepare()
         results = call.fast(*values)
-        return list(call.copied(*self._flat(values)) if results is None else results)
+        results = list(call.copied(*self._flat(values)) if results is None else results)
+        self._left -= 1
+        if self._left == 0:
+            _compile_aside(self, [item.copy() for item in self._flat(values)], [item.copy() for item in results])
+        return results
+
+    def replace_by(self, native: NativeFunction, arguments: list[np.ndarray], results: list[np.ndarray]) -> bool:
+        """Use compiled code from now on if it gives exactly these results; return whether it does."""
+        trial = Evaluator(self.function)
+        trial._native = native
+        found = trial._prepare().copied(*arguments)
+        if not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, results, strict=True)):
+            _log.info(
+                "'%s': compiled code rounds in another way; it stays with the virtual machine", self.function.name()
+            )
+            return False
+        self._native, self._local = native, threading.local()
+        return True
 
     def _flat(self, values: tuple[Any, ...]) -> list[np.ndarray]:
-        """Return the arguments as flat arrays of the expected lengths."""
+        """Return the arguments as arrays of the lengths that the function takes."""
         found, f = [], self.function
         for (i, name), value in zip(enumerate(f.name_in()), values, strict=True):
             flat = np.asarray(value, dtype=float).reshape(-1)
@@ -241,3 +273,17 @@ class Evaluator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Evaluator, (self.function,))
+
+
+def _compile_aside(evaluator: Evaluator, arguments: list[np.ndarray], results: list[np.ndarray]) -> None:
+    """Compile the function of an evaluator in another thread, which ends with the process."""
+
+    def work() -> None:
+        try:
+            with _ONE_AT_A_TIME:
+                evaluator.replace_by(compile_exactly(evaluator.function), arguments, results)
+        except (ModelError, SolverError) as error:
+            _log.info("'%s' stays with the virtual machine: %s", evaluator.function.name(), str(error).splitlines()[0])
+
+    if find_compiler() is not None:
+        threading.Thread(target=work, name="spacectl-compile", daemon=True).start()

@@ -29,6 +29,7 @@ __all__ = [
     "BoundFunction",
     "NativeFunction",
     "address_of",
+    "compile_exactly",
     "compile_expression",
     "compiler_flags",
     "find_sizes",
@@ -173,6 +174,20 @@ def compile_expression(function: ca.Function, p: Any, *, hoist: str = "p", turns
     """
     library, emitted = _expression_library(function, hoist, turns)
     return prepare_native(library, emitted.n_prepared, p, *find_sizes(function), emitted.angles)
+
+
+def compile_exactly(function: ca.Function) -> NativeFunction:
+    """Compile a scalar (SX) CasADi function so that its results are those of the virtual machine, to the last digit.
+
+    Raises
+    ------
+    SolverError
+        If there is no compiler or it fails.
+    """
+    emitted = emit_function(function, "evaluate", hoist="", is_exact=True)
+    text = "#include <math.h>\n" + emitted.text
+    library = load_tuned({"exact.c": text}, name=function.name(), flags=("-fno-tree-slp-vectorize",))
+    return prepare_native(library, emitted.n_prepared, (), *find_sizes(function))
 
 
 @lru_cache(maxsize=64)

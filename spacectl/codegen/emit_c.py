@@ -63,7 +63,13 @@ def can_emit(function: ca.Function) -> bool:
 
 
 def emit_function(
-    function: ca.Function, name: str, *, hoist: str = "p", turns: str = "", chunked_from: int = CHUNKED_FROM
+    function: ca.Function,
+    name: str,
+    *,
+    hoist: str = "p",
+    turns: str = "",
+    chunked_from: int = CHUNKED_FROM,
+    is_exact: bool = False,
 ) -> EmittedC:
     """Return C code of a scalar (SX) function, with a separate preparation.
 
@@ -79,6 +85,8 @@ def emit_function(
         Name of the input whose sines and cosines may be passed as a table (see `take_turns`).
     chunked_from : int
         Number of lines from which the code is split into several functions (see `emit_body`).
+    is_exact : bool
+        Whether every operation is that of CasADi's virtual machine: no shared divisors, no loops over products.
 
     Returns
     -------
@@ -93,11 +101,13 @@ def emit_function(
     values, stores, early = _straight_line(function, hoisted)
     before = [value for value in values if value.is_early]
     after, angles = take_turns([value for value in values if not value.is_early], turned)
-    after, maps = find_maps(after, [value for _, value in stores], lambda item: item in early or _is_number(item))
+    maps: list[LinearMap] = []
+    if not is_exact:
+        after, maps = find_maps(after, [value for _, value in stores], lambda item: item in early or _is_number(item))
     after, results, keeping, maps, n_prepared = _place(after, stores, early, maps)
     is_long = len(before) + len(after) + len(keeping) + len(results) >= chunked_from
     early_chunks, early_body = emit_body(
-        assignment_lines(before, function.name()),
+        assignment_lines(before, function.name(), is_exact=is_exact),
         keeping,
         f"{name}_prepare",
         [("const double *", "p"), ("double *", "w")],
@@ -110,7 +120,7 @@ def emit_function(
     arrays = {array: size for item in maps for array, size in item.arrays.items()}
     pointers = [*(("const double *", item) for item in given), *(("double *", item) for item in arrays)]
     chunks, body = emit_body(
-        weave_maps(assignment_lines(after, function.name()), maps),
+        weave_maps(assignment_lines(after, function.name(), is_exact=is_exact), maps),
         results,
         name,
         [*pointers, ("double **", "res"), ("const double *", "w")],
@@ -211,9 +221,9 @@ def _straight_line(function: ca.Function, hoisted: int) -> tuple[list[Assignment
     return values, stores, early
 
 
-def assignment_lines(values: list[Assignment], where: str) -> list[Line]:
-    """Return the assignments as C; invert a divisor once if it is used several times."""
-    divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV)
+def assignment_lines(values: list[Assignment], where: str, *, is_exact: bool = False) -> list[Line]:
+    """Return the assignments as C; unless they are exact, invert a divisor once if it is used several times."""
+    divisors = Counter(value.operands[1] for value in values if value.op == ca.OP_DIV and not is_exact)
     inverses: dict[str, str] = {}
     lines: list[Line] = []
     for value in values:

@@ -10,20 +10,22 @@ from pathlib import Path
 from tests.benchmarks.campaign import measure_campaign
 from tests.benchmarks.closed_loop import measure_closed_loop, measure_sampled_loop
 from tests.benchmarks.embedded import measure_embedded
-from tests.benchmarks.flexible_plan import measure_flexible_plan
 from tests.benchmarks.forward import measure_chains, measure_long_chain, measure_seven_joints
 from tests.benchmarks.laws import measure_laws
 from tests.benchmarks.linear import measure_linearisation
 from tests.benchmarks.loops import measure_loops
 from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
-from tests.benchmarks.path_timing import measure_path_timing
+from tests.benchmarks.planners.flexible_plan import measure_flexible_plan
+from tests.benchmarks.planners.path_timing import measure_path_timing
 from tests.benchmarks.report import Section, write_report
+from tests.benchmarks.robots.documented_calls import measure_documented_calls
 from tests.benchmarks.startup import measure_first_call
 from tests.benchmarks.systems import mujoco, pin
 from tests.benchmarks.wrappers import measure_wrappers
 
 ITEMS: dict[str, Callable[[Effort], Section]] = {
+    "documented_calls": measure_documented_calls,
     "seven_joints": measure_seven_joints,
     "long_chain": measure_long_chain,
     "chains": measure_chains,

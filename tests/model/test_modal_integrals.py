@@ -42,11 +42,16 @@ def by_formula(I: dict[str, np.ndarray], m: int, twist: np.ndarray, eta: np.ndar
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 8), m=st.integers(1, 4), slices=st.booleans())
 def test_energy_is_exact_to_second_order(seed: int, n: int, m: int, slices: bool) -> None:
     body, I, twist, eta, eta_dot = draw(seed, n, m, slices=slices)
-    errors = [
-        abs(kinetic(body, twist, s * eta, s * eta_dot) - by_formula(I, m, twist, s * eta, s * eta_dot)) for s in SIZES
-    ]
-    # the slope of the third power, at small sizes, where the fourth adds little; an error of second order shows as 2
-    assert slope(SIZES[2:], errors[2:]) > 2.8
+
+    def error(s: float) -> float:
+        return kinetic(body, twist, s * eta, s * eta_dot) - by_formula(I, m, twist, s * eta, s * eta_dot)
+
+    s = SIZES[1]
+    odd, even = ([0.5 * (error(h) + sign * error(-h)) for h in (s, 0.5 * s)] for sign in (-1.0, 1.0))
+    # a_1 s + a_3 s^3 and a_2 s^2 + a_4 s^4: what is left of a_1 and a_2 without the higher order
+    first, second = (8.0 * odd[1] - odd[0]) / (3.0 * s), (16.0 * even[1] - even[0]) / (3.0 * s**2)
+    scale = kinetic(body, twist, eta, eta_dot)
+    assert max(abs(first), abs(second)) < 1e-4 * scale  # a_5 s^4 and a_6 s^4 remain
     size = kinetic(body, twist, 0.0 * eta, 0.0 * eta_dot)
     assert by_formula(I, m, twist, 0.0 * eta, 0.0 * eta_dot) == pytest.approx(size, rel=1e-13)  # rounding of a sum
 

@@ -56,7 +56,7 @@ class Evaluation:
     def round_trip_error(self) -> float:
         """``max |M v_dot + h - B_tau u|`` over the largest sum of magnitudes: forward then inverse dynamics."""
         size = np.abs(self.M) @ np.abs(self.v_dot) + np.abs(self.h) + np.abs(self.B_tau) @ np.abs(self.u)
-        return float(np.max(np.abs(self.M @ self.v_dot + self.h - self.B_tau @ self.u)) / np.max(size))
+        return float(np.max(np.abs(self.M @ self.v_dot + self.h - self.B_tau @ self.u)) / (np.max(size) or 1.0))
 
     def check_recursion(self, v_dot: np.ndarray, backward: float = 1e-12, forward: float = 1e-14) -> None:
         """Accelerations of another formulation: backward error in these terms, and distance times condition of M.
@@ -73,12 +73,12 @@ class Evaluation:
         """``|dE/dt - v . B_tau u|`` over the sum of the magnitudes of all terms of both sides."""
         rate, size = self._rate("energy")
         size_of_power = np.abs(self.v) @ np.abs(self.B_tau) @ np.abs(self.u)
-        return float(np.abs(rate[0] - self.v @ self.B_tau @ self.u) / (size[0] + size_of_power))
+        return float(np.abs(rate[0] - self.v @ self.B_tau @ self.u) / (size[0] + size_of_power or 1.0))
 
     def momentum_rate_error(self) -> float:
         """``max |dH/dt|``, linear and angular, over the largest sum of magnitudes; 0 without outer forces."""
         rate, size = self._rate("momentum")
-        return float(np.max(np.abs(rate)) / np.max(size))
+        return float(np.max(np.abs(rate)) / (np.max(size) or 1.0))
 
     def _rate(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Rate of a function of (q, v) by its exact Jacobian, ``J x_dot``, and the magnitudes ``|J| |x_dot|``."""

@@ -94,7 +94,8 @@ def form_jacobian(
     for name, known in ((output, f.name_out()), (argument, f.name_in())):
         if name not in known:
             raise ModelError(f"jacobian of '{function}': {unknown_name('argument', name, known)}")
-    if not is_for_many and f.is_a("SXFunction") and f.n_instructions() > LARGE_FUNCTION and f.size2_out(output) == 1:
+    is_large = f.is_a("SXFunction") and f.n_instructions() > LARGE_FUNCTION and f.numel_in(argument) > 0
+    if is_large and not is_for_many and f.size2_out(output) == 1:
         return _jacobian_by_directions(f, f.index_out(output), f.index_in(argument))
     f = functions[implicit if implicit in functions else function]
     g = f.factory(f"jac_{function}", f.name_in(), [f"jac:{output}:{argument}"])

@@ -251,3 +251,24 @@ def test_unknown_formulation_is_named() -> None:
 
 def test_auto_gives_its_reason(arm) -> None:
     assert "tree" in arm.stats["reason"]
+
+
+def test_jacobians_of_large_functions_are_the_same_by_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formed by one direction at a time, at once, and for a system without inputs."""
+    eom = form_equations(library.free_flyer_arm())
+    rng = np.random.default_rng(4)
+    x, u = eom.state(0.3 * rng.standard_normal(eom.n_x)), rng.standard_normal(eom.n_u)
+    q, v = x[: eom.n_q], x[eom.n_q :]
+    exact = [eom.jacobian("v_dot", "v_dot", name, 0.0, q, v, u) for name in "qvu"]
+    monkeypatch.setattr("spacectl.dynamics.waist.functions.LARGE_FUNCTION", 0)
+    again = form_equations(library.free_flyer_arm())
+    for name, expected in zip("qvu", exact, strict=True):
+        found = again.jacobian("v_dot", "v_dot", name, 0.0, q, v, u)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected)))
+        for _ in range(300):  # then formed for many points
+            many = again.jacobian("v_dot", "v_dot", name, 0.0, q, v, u)
+        np.testing.assert_allclose(many, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected)))
+    free = form_equations(library.spherical_pendulum())
+    assert free.n_u == 0
+    z = free.state()
+    assert free.jacobian("v_dot", "v_dot", "u", 0.0, z[: free.n_q], z[free.n_q :], []).shape == (free.n_v, 0)

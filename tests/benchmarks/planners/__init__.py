@@ -1,0 +1,1 @@
+"""Planners: time of a path, time of a flexible maneuver."""

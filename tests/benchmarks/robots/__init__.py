@@ -1,0 +1,1 @@
+"""Real robots: their descriptions, and the calls of the documentation on them."""
