@@ -42,6 +42,7 @@ Tier = Literal["auto", "vm", "native", "data-driven", "callback"]
 
 #: Operations that CasADi's virtual machine evaluates before a function is compiled: a tenth of a second or two
 _OPERATIONS = 30_000_000
+_LONGEST = 20_000  #: operations of the longest function that is compiled: some seconds of a compiler
 _ONE_AT_A_TIME = threading.Lock()
 _log = logging.getLogger(__name__)
 
@@ -227,7 +228,8 @@ class Evaluator:
         self.function = function
         self._local = threading.local()
         self._native: NativeFunction | None = None
-        self._left = max(_OPERATIONS // max(function.n_instructions(), 1), 1) if can_emit(function) else -1
+        size = function.n_instructions() if can_emit(function) else _LONGEST + 1
+        self._left = max(_OPERATIONS // max(size, 1), 1) if size <= _LONGEST else -1
 
     def _prepare(self) -> NativeCall:
         f = self.function

@@ -18,7 +18,7 @@ from tests.benchmarks.measure import FULL, TINY, Effort, describe_machine
 from tests.benchmarks.model_laws import measure_model_laws
 from tests.benchmarks.planners.flexible_plan import measure_flexible_plan
 from tests.benchmarks.planners.path_timing import measure_path_timing
-from tests.benchmarks.report import Section, write_report
+from tests.benchmarks.report import Section, add_to_history, write_report
 from tests.benchmarks.robots.documented_calls import measure_documented_calls
 from tests.benchmarks.startup import measure_first_call
 from tests.benchmarks.systems import mujoco, pin
@@ -47,7 +47,9 @@ ITEMS: dict[str, Callable[[Effort], Section]] = {
 def main(given: Sequence[str] | None = None) -> None:
     """Measure, write and show."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder for bench.md and bench.json")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/bench"), help="folder for bench.md, bench.json, history.jsonl"
+    )
     parser.add_argument("--only", default=",".join(ITEMS), help=f"items, with commas between: {', '.join(ITEMS)}")
     parser.add_argument("--tiny", action="store_true", help="small sizes: to see that everything runs")
     arguments = parser.parse_args(given)
@@ -63,6 +65,7 @@ def main(given: Sequence[str] | None = None) -> None:
         sections.append(ITEMS[name](TINY if arguments.tiny else FULL))
         print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
         page, _ = write_report(arguments.out, sections, describe_machine())
+    add_to_history(arguments.out / "history.jsonl", sections, describe_machine(), time.strftime("%Y-%m-%d %H:%M"))
     print(page.read_text(encoding="utf-8"))
     print(f"written: {page}")
 

@@ -71,11 +71,14 @@ class Timing:
         Per call (or per unit of work).
     calls : int
         In each repetition.
+    cpu_seconds : array, shape (repetitions,), optional
+        Processor time of this process per call, all threads together.
     """
 
     name: str
     seconds: np.ndarray
     calls: int
+    cpu_seconds: np.ndarray | None = None
 
     @property
     def median(self) -> float:
@@ -90,7 +93,8 @@ class Timing:
 
     def per(self, units: int) -> Timing:
         """The same measurement per unit of work."""
-        return Timing(self.name, self.seconds / units, self.calls)
+        cpu = None if self.cpu_seconds is None else self.cpu_seconds / units
+        return Timing(self.name, self.seconds / units, self.calls, cpu)
 
 
 def interleave(
@@ -105,12 +109,15 @@ def interleave(
     timers = {name: _timer(candidate, clock) for name, candidate in candidates.items()}
     calls = {name: _calibrate(timer, effort.slice_seconds) for name, timer in timers.items()}
     seconds: dict[str, list[float]] = {name: [] for name in timers}
+    spent: dict[str, list[float]] = {name: [] for name in timers}
     names = list(timers)
     for k in range(effort.repetitions):
         turn = k % len(names)
         for name in names[turn:] + names[:turn]:
+            begin = time.process_time()
             seconds[name].append(timers[name].timeit(calls[name]) / calls[name])
-    return {name: Timing(name, np.array(values), calls[name]) for name, values in seconds.items()}
+            spent[name].append((time.process_time() - begin) / calls[name])
+    return {name: Timing(name, np.array(seconds[name]), calls[name], np.array(spent[name])) for name in names}
 
 
 def _timer(candidate: Candidate, clock: Callable[[], float]) -> timeit.Timer:

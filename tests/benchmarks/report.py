@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.benchmarks.measure import Timing, load_average
 
-__all__ = ["Comparison", "Figure", "Section", "compare", "write_report"]
+__all__ = ["Comparison", "Figure", "Section", "add_to_history", "compare", "write_report"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class Comparison:
     ratio: float
     quartiles: tuple[float, float]
     goal: float | None = None
+    cpu_ratio: float | None = None
 
     @property
     def is_met(self) -> bool | None:
@@ -77,9 +78,13 @@ def compare(work: str, ours: Timing, peer: Timing, goal: float | None = None) ->
     """Ratio of two timings whose repetitions were interleaved."""
     ratios = peer.seconds / ours.seconds
     low, high = np.percentile(ratios, [25.0, 75.0])
+    cpu = None
+    if ours.cpu_seconds is not None and peer.cpu_seconds is not None and np.all(ours.cpu_seconds > 0.0):
+        cpu = float(np.median(peer.cpu_seconds / ours.cpu_seconds))
     return Comparison(
-        work=work, ours=ours, peer=peer, ratio=float(np.median(ratios)), quartiles=(float(low), float(high)), goal=goal
-    )
+        work=work, ours=ours, peer=peer, ratio=float(np.median(ratios)), quartiles=(float(low), float(high)), goal=goal,
+        cpu_ratio=cpu,
+    )  # fmt: skip
 
 
 def write_report(folder: Path, sections: Sequence[Section], machine: Mapping[str, str]) -> tuple[Path, Path]:
@@ -87,7 +92,10 @@ def write_report(folder: Path, sections: Sequence[Section], machine: Mapping[str
     folder.mkdir(parents=True, exist_ok=True)
     page, data = folder / "bench.md", folder / "bench.json"
     lines = ["# Benchmarks", "", *(f"- {name}: {value}" for name, value in machine.items()), ""]
-    lines += ["Medians with quartiles in brackets; ratio = time of the peer over ours, paired by repetition.", ""]
+    lines += [
+        "Medians with quartiles in brackets; ratio = time of the peer over ours, paired by repetition (CPU: of processor time).",
+        "",
+    ]
     for section in sections:
         lines += _section_lines(section)
     page.write_text("\n".join(lines), encoding="utf-8")
@@ -96,14 +104,34 @@ def write_report(folder: Path, sections: Sequence[Section], machine: Mapping[str
     return page, data
 
 
+def add_to_history(file: Path, sections: Sequence[Section], machine: Mapping[str, str], when: str) -> None:
+    """Append one line to a history: when, on which machine, and the ratio of every comparison."""
+    ratios = {
+        f"{section.title}: {row.work}: {row.ours.name} / {row.peer.name}": [
+            round(row.ratio, 4),
+            *np.round(row.quartiles, 4),
+        ]
+        for section in sections
+        for row in section.comparisons
+    }
+    load = [min(section.load[0] for section in sections), max(section.load[-1] for section in sections)]
+    line = {"when": when, "machine": dict(machine), "load": np.round(load, 2).tolist(), "ratios": ratios}
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write(json.dumps(line) + "\n")
+
+
 def _section_lines(section: Section) -> list[str]:
     begin, end = section.load[0], section.load[-1]
     lines = [f"## {section.title}", "", f"{section.statement} Load average {begin:.2f} before, {end:.2f} after.", ""]
     if section.comparisons:
-        lines += ["| work | ours | time | peer | time | ratio | goal | met |", "|---|---|---|---|---|---|---|---|"]
+        lines += [
+            "| work | ours | time | peer | time | ratio | CPU | goal | met |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
         lines += [
             f"| {row.work} | {row.ours.name} | {show(row.ours)} | {row.peer.name} | {show(row.peer)} "
             f"| {row.ratio:.2f} [{row.quartiles[0]:.2f}, {row.quartiles[1]:.2f}] "
+            f"| {'' if row.cpu_ratio is None else f'{row.cpu_ratio:.2f}'} "
             f"| {'' if row.goal is None else f'>= {row.goal:g}'} | {_answer(row.is_met)} |"
             for row in section.comparisons
         ]
@@ -144,6 +172,7 @@ def _section_data(section: Section) -> dict[str, Any]:
                 "work": row.work,
                 "ratio": row.ratio,
                 "ratio_quartiles": row.quartiles,
+                "cpu_ratio": row.cpu_ratio,
                 "goal": row.goal,
                 "met": row.is_met,
                 "ours": _timing_data(row.ours),

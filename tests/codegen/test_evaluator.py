@@ -76,6 +76,16 @@ def test_code_that_rounds_in_another_way_is_not_used() -> None:
     assert evaluator._native is None
 
 
+def test_a_long_function_stays_with_the_virtual_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binding, "_OPERATIONS", 1)
+    monkeypatch.setattr(binding, "_LONGEST", 10)
+    function = form_equations(library.planar_arm()).functions["energy"]
+    evaluator = Evaluator(function)
+    evaluator(*draw(function, 0))
+    wait_for_threads()
+    assert evaluator._native is None
+
+
 def test_without_a_compiler_the_virtual_machine_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binding, "find_compiler", lambda: None)
     monkeypatch.setattr(binding, "_OPERATIONS", 1)
