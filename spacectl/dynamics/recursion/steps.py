@@ -36,7 +36,7 @@ __all__ = [
     "joint_record",
     "kind_name",
     "step_kinds",
-    "steps_source",
+    "written_steps",
 ]
 
 _EXTRA = 6  # entries for the joint's parameters
@@ -119,7 +119,7 @@ def has_written_kinds() -> bool:
 @cache
 def _table(table: str) -> list[str]:
     """Return the entries of a table of steps.c, without their prefix."""
-    found = re.search(rf" {table}\[\] = {{(.*)}};", c_source(__package__, "steps.c"))
+    found = re.search(rf" {table}\[\] = {{(.*)}};", written_steps())
     entries = found.group(1).split(", ") if found else []
     return [entry.removeprefix(f"{table}_") for entry in entries]
 
@@ -142,9 +142,9 @@ def _functions() -> dict[str, list[ca.Function]]:
     return {name: _joint_steps(joint) for name, joint in _examples().items()}
 
 
-def steps_source() -> str:
-    """Return C text of all steps and of the tables that list them by kind: the written one if it has all kinds."""
-    return c_source(__package__, "steps.c") if has_written_kinds() else generate_steps()
+def written_steps() -> str:
+    """Return the text of steps.c: the steps for the kinds of spacectl itself."""
+    return c_source(__package__, "steps.c")
 
 
 @cache

@@ -9,32 +9,22 @@ from typing import Any
 import numpy as np
 
 from spacectl.codegen.bound_function import NativeFunction
-from spacectl.codegen.compiler import c_source
-from spacectl.codegen.kernels import load_kernel
+from spacectl.codegen.kernels import list_kernels, load_kernel
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.parameters import Parameters
-from spacectl.dynamics.recursion.steps import has_written_kinds, steps_source
+from spacectl.dynamics.recursion.steps import generate_steps, has_written_kinds, written_steps
 from spacectl.dynamics.recursion.tree_data import TreeData
 from spacectl.model.system import System
 
 __all__ = ["TreeKernel", "tree_function", "tree_library"]
 
-_WRITTEN = (
-    "factor.h",
-    "sweep.c",
-    "element.h",
-    "element_loads.h",
-    "composite.c",
-    "path.h",
-    "inverse.h",
-    "derivatives.c",
-)
-
 
 @cache
 def tree_library() -> ctypes.CDLL:
     """Return the library of steps and sweeps; the same for every model."""
-    texts = None if has_written_kinds() else {"tree.c": steps_source() + "\n" + c_source(__package__, *_WRITTEN)}
+    texts = dict(list_kernels()["tree"].texts)
+    if not has_written_kinds():
+        texts = {name: text.replace(written_steps(), generate_steps()) for name, text in texts.items()}
     library: ctypes.CDLL = load_kernel("tree", texts=texts)
     pointer = ctypes.c_void_p
     library.sc_tree_v_dot.argtypes = [pointer] * 6

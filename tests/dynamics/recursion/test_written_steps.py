@@ -16,7 +16,7 @@ assert steps.has_written_kinds()
 print([(kind.name, kind.n_s) for kind in steps.step_kinds()] == [
     (name, found[0].nnz_out(1)) for name, found in steps._functions().items()
 ])
-print(steps.generate_steps() == steps.steps_source())
+print(steps.generate_steps() == steps.written_steps())
 """
 
 
