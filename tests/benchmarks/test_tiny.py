@@ -94,7 +94,7 @@ def test_every_candidate_is_measured_equally_often() -> None:
 def test_command_line_writes_what_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["--tiny", "--only", "linear", "--out", str(tmp_path / "bench")])
     assert "Linearisation" in capsys.readouterr().out
-    assert sorted(path.name for path in (tmp_path / "bench").iterdir()) == ["bench.json", "bench.md"]
+    assert sorted(path.name for path in (tmp_path / "bench").iterdir()) == ["bench.json", "bench.md", "history.jsonl"]
 
 
 def test_command_line_refuses_an_unknown_item(capsys: pytest.CaptureFixture[str]) -> None:
