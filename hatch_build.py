@@ -6,6 +6,7 @@ Editable installations and machines without a compiler get none: there the kerne
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import sysconfig
 import tempfile
@@ -27,12 +28,13 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Compile every kernel in every variant of this platform, with a manifest of texts, sizes and hashes."""
 
     PLUGIN_NAME = "custom"
+    folder: Path | None = None
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the libraries to a wheel; an editable one, or one built without a compiler, stays as it is."""
         if self.target_name != "wheel" or version == "editable" or find_compiler() is None:
             return
-        folder = Path(tempfile.mkdtemp(prefix="spacectl-kernels-"))
+        folder = self.folder = Path(tempfile.mkdtemp(prefix="spacectl-kernels-"))
         kernels = {}
         for name, kernel in list_kernels().items():
             files = self._compile(kernel, folder)
@@ -52,6 +54,11 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         }
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the folder in which the kernels were compiled."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
     def _compile(self, kernel: Kernel, folder: Path) -> dict[str, dict[str, Any]]:
         """Compile a kernel; return name, size and sha256 of its library by variant."""
         compiler = find_compiler()
@@ -68,7 +75,7 @@ class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                     build,
                     kernel.texts,
                     name=kernel.name,
-                    flags=(*kernel.flags, *self._headers(kernel), *march),
+                    flags=(*kernel.options, *self._headers(kernel), *march),
                     target=target,
                 )
             except SolverError as error:

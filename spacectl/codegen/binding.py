@@ -207,9 +207,9 @@ def _bind_generated(bound: BoundFunction, f: ca.Function) -> None:
 class Evaluator:
     """Numeric calls of a dense CasADi function: by CasADi's virtual machine, later by compiled code that rounds in the same way.
 
-    Once a function has taken some tenths of a second it is compiled aside, by another thread. The compiled code has the
-    operations of the virtual machine, one by one, and replaces it only if its results are equal to the last digit, so that a
-    result never depends on how often or when something was called.
+    Once a function has taken a tenth of a second or two, another thread compiles it in the background. The compiled code has
+    the operations of the virtual machine, one by one, and replaces it only if its results are equal to the last digit, so
+    that a result does not depend on how often or when something was called.
 
     Parameters
     ----------
@@ -247,7 +247,9 @@ class Evaluator:
         results = list(call.copied(*self._flat(values)) if results is None else results)
         self._left -= 1
         if self._left == 0:
-            _compile_aside(self, [item.copy() for item in self._flat(values)], [item.copy() for item in results])
+            _compile_in_background(
+                self, [item.copy() for item in self._flat(values)], [item.copy() for item in results]
+            )
         return results
 
     def replace_by(self, native: NativeFunction, arguments: list[np.ndarray], results: list[np.ndarray]) -> bool:
@@ -267,7 +269,11 @@ class Evaluator:
         """Return the arguments as arrays of the lengths that the function takes."""
         found, f = [], self.function
         for (i, name), value in zip(enumerate(f.name_in()), values, strict=True):
-            flat = np.asarray(value, dtype=float).reshape(-1)
+            try:
+                flat = np.asarray(value, dtype=float).reshape(-1)
+            except (TypeError, ValueError) as error:
+                wanted = "a number" if f.numel_in(i) == 1 else f"{f.numel_in(i)} numbers"
+                raise ModelError(f"{f.name()}: '{name}' is {value!r}, expected {wanted}") from error
             if flat.size != f.numel_in(i):
                 raise ShapeError(f"{f.name()}: '{name}' has {flat.size} entries, expected {f.numel_in(i)}")
             found.append(flat)
@@ -277,8 +283,8 @@ class Evaluator:
         return (Evaluator, (self.function,))
 
 
-def _compile_aside(evaluator: Evaluator, arguments: list[np.ndarray], results: list[np.ndarray]) -> None:
-    """Compile the function of an evaluator in another thread, which ends with the process."""
+def _compile_in_background(evaluator: Evaluator, arguments: list[np.ndarray], results: list[np.ndarray]) -> None:
+    """Compile the function of an evaluator in a thread that ends with the process."""
 
     def work() -> None:
         try:

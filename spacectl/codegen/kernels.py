@@ -63,9 +63,14 @@ class Kernel:
     needs_python: bool
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """All options for the compiler."""
+        return (*FLAGS, *self.flags)
+
+    @property
     def text_hash(self) -> str:
         """sha256 of the sources and flags."""
-        return hashlib.sha256(json.dumps([sorted(self.texts.items()), self.flags]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([sorted(self.texts.items()), self.options]).encode()).hexdigest()
 
 
 @cache
@@ -77,7 +82,7 @@ def list_kernels() -> dict[str, Kernel]:
     for name, entry in entries.items():
         read = {file: (package / entry["folder"] / file).read_text(encoding="utf-8") for file in entry["sources"]}
         texts = {entry["joined"]: "\n".join(read.values())} if "joined" in entry else read
-        flags, is_tuned = (*FLAGS, *entry.get("flags", ())), bool(entry.get("tuned", True))
+        flags, is_tuned = tuple(entry.get("flags", ())), bool(entry.get("tuned", True))
         found[name] = Kernel(name, texts, flags, is_tuned, bool(entry.get("python", False)))
     return found
 
@@ -127,8 +132,7 @@ def load_kernel(
     """
     kernel = list_kernels()[name]
     used = kernel.texts if texts is None else texts
-    own = kernel.flags[len(FLAGS) :]
-    if kernel.is_tuned and (tuned := find_tuned(used, name=name, flags=own)) is not None:
+    if kernel.is_tuned and (tuned := find_tuned(used, name=name, flags=kernel.flags)) is not None:
         _origins[name] = "built here"
         return tuned
     if texts is None or dict(texts) == dict(kernel.texts):
@@ -144,8 +148,8 @@ def load_kernel(
         raise SolverError(f"kernel '{name}' is not packaged, and Python.h, which it needs, is not on this machine")
     _origins[name] = "built here"
     if kernel.is_tuned:
-        return load_tuned(used, name=name, flags=own)
-    return load_library(used, name=name, flags=(*kernel.flags, *flags), load=load)
+        return load_tuned(used, name=name, flags=kernel.flags)
+    return load_library(used, name=name, flags=(*kernel.options, *flags), load=load)
 
 
 def _load_packaged(kernel: Kernel, variant: str, load: Callable[[str], Any]) -> Any:
@@ -211,7 +215,7 @@ def tune() -> dict[str, str]:
         if not kernel.is_tuned:
             continue
         try:
-            load_tuned(kernel.texts, name=name, flags=kernel.flags[len(FLAGS) :])
+            load_tuned(kernel.texts, name=name, flags=kernel.flags)
             found[name] = "compiled for this processor"
         except SolverError as error:
             found[name] = str(error).splitlines()[0]

@@ -22,9 +22,10 @@ from spacectl.dynamics.recursion.elements import serves_derivatives
 from spacectl.dynamics.recursion.linear_kernel import LinearKernel, LinearTerms
 from spacectl.dynamics.tree.irregular import require_defined
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.linear_terms import differentiate_v_dot, tangent_map
 from spacectl.linear.analysis.stability import model_matrix, warn_if_varying
 from spacectl.linear.models.linear_model import LinearModel, find_sensitivities
-from spacectl.linear.models.tangent import constraint_manifold, error_labels, tangent_map, tangent_rate
+from spacectl.linear.models.tangent import constraint_manifold, error_labels, tangent_rate
 
 __all__ = ["choose_inputs", "joint_speed_rows", "linear_outputs", "linear_terms", "linearize", "term_source"]
 
@@ -161,9 +162,7 @@ def term_source(eom: EquationsOfMotion, p: Any = None) -> Callable[[float, Any, 
     values = eom.parameters.of(p)
 
     def by_casadi(t: float, q: Any, v: Any, u: Any) -> LinearTerms:
-        W = tangent_map(eom, np.asarray(q, dtype=float))
-        v_q, v_v, v_u = (eom.jacobian("v_dot", "v_dot", name, t, q, v, u, p=values) for name in "qvu")
-        return LinearTerms(eom.v_dot(t, q, v, u, values), v_q @ W, v_v, v_u)
+        return differentiate_v_dot(eom, t, q, v, u, values)
 
     if not eom.handover.recurses_over_tree or not serves_derivatives(eom.system):
         return by_casadi

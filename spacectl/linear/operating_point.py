@@ -19,9 +19,10 @@ from spacectl.core.outcome import Outcome, Status
 from spacectl.dynamics.consistent import make_consistent
 from spacectl.dynamics.formulations.switching import stage_numbers
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.linear_terms import tangent_map
 from spacectl.linear.analysis.stability import find_variation, judge_stability
 from spacectl.linear.linearize import linear_terms, linearize, term_source
-from spacectl.linear.models.tangent import error_labels, tangent_map
+from spacectl.linear.models.tangent import error_labels
 
 __all__ = ["OperatingPoint", "find_operating_point"]
 

@@ -31,7 +31,9 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         target = f"points-{variant}.so"
         build = tmp_path / variant
         build.mkdir()
-        run_compiler(find_compiler(), build, kernel.texts, name="points", flags=(*kernel.flags, *march), target=target)  # type: ignore[arg-type]
+        run_compiler(
+            find_compiler(), build, kernel.texts, name="points", flags=(*kernel.options, *march), target=target
+        )  # type: ignore[arg-type]
         shutil.copy(build / target, folder / target)
         files[variant] = {
             "name": target,
@@ -131,7 +133,7 @@ POINTS = kernels.list_kernels()["points"]
 def test_every_kernel_lists_files_of_the_package() -> None:
     found = kernels.list_kernels()
     assert set(found) == {"tree", "loop", "points", "compose", "phase_plane", "extension"}
-    assert all(kernel.texts and "-ffp-contract=off" in kernel.flags for kernel in found.values())
+    assert all(kernel.texts and "-ffp-contract=off" in kernel.options for kernel in found.values())
     assert len({kernel.text_hash for kernel in found.values()}) == len(found)
 
 

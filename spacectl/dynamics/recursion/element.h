@@ -36,7 +36,7 @@ typedef struct {
     double R[9], p[3], center[3]; /* placement: root axes, from the reference point */
     double S[18];                 /* up to three columns, one after the other */
     double m, h[3], J[6];         /* own inertia about the reference point */
-    double M, H[3], K[6];         /* composite inertia; the mass matrix needs what is above only, so it lies together */
+    double M, H[3], K[6];         /* composite inertia; the mass matrix reads the fields up to here only */
     double S1[18], S2[18], S_dot[18];
     double V[6], A[6];
     double E[9], l[3];       /* composite gyroscopic terms */

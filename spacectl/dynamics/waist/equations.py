@@ -24,6 +24,7 @@ from spacectl.dynamics.waist.checks import ParameterChecks
 from spacectl.dynamics.waist.compiled import CompiledEquations, Kind
 from spacectl.dynamics.waist.functions import EquationLabels, evaluate_along, evaluate_many, form_jacobian
 from spacectl.dynamics.waist.handover import Handover, Reduction
+from spacectl.dynamics.waist.linear_terms import differentiate_v_dot
 from spacectl.dynamics.waist.named_states import NamedStates
 from spacectl.dynamics.waist.native_evaluation import NativeEvaluation
 from spacectl.model.system import System
@@ -170,17 +171,12 @@ class EquationsOfMotion(NamedStates, NativeEvaluation):
     def linear_terms(self, t: float, q: Any, v: Any, u: Any = (), p: Any = None) -> LinearTerms:
         """Return v_dot and its derivatives by tangent coordinates, speeds and inputs.
 
-        Tangent coordinates are the coordinates themselves, but for a quaternion the rotation vector in child axes: their
-        rates are the speeds. `linearize` makes a state space model of them.
+        Tangent coordinates are the coordinates themselves, or for a quaternion the rotation vector in child axes. The
+        derivatives of a constrained system do not respect its constraints; `linearize` does, and makes a state-space model.
         """
         terms: LinearTerms | None = self._linear_terms(q, v, u) if p is None else None
         terms = self.native_value("linear_terms", (q, v, u), p) if terms is None else terms
-        if terms is not None:
-            return terms
-        x = np.concatenate([np.ravel(q), np.ravel(v)]).astype(float)
-        W = self.jacobian("x_dot", "x_dot", "x", t, x, u, p=p)[: self.n_q, self.n_q :]
-        v_q, v_v, v_u = (self.jacobian("v_dot", "v_dot", name, t, q, v, u, p=p) for name in "qvu")
-        return LinearTerms(self.v_dot(t, q, v, u, p), v_q @ W, v_v, v_u)
+        return differentiate_v_dot(self, t, q, v, u, p) if terms is None else terms
 
     def input_map(self, t: float, q: Any, p: Any = None) -> np.ndarray:
         """Return B_tau, shape (n_v, n_u)."""

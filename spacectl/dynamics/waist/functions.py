@@ -148,6 +148,9 @@ def evaluate_many(
     if inputs.shape != (n, eom.n_u):
         raise ShapeError(f"many: u has shape {inputs.shape}, expected ({n}, {eom.n_u})")
     known = {"t": times[:, None], "x": states, "q": states[:, : eom.n_q], "v": states[:, eom.n_q :], "u": inputs}
+    needed = _NUMERIC[function] if function in eom.handover.calls else tuple(eom.functions[function].name_in()[:-1])
+    if other := [name for name in needed if name not in known]:
+        raise ModelError(f"many: '{function}' takes {other[0]} too; call it for one point at a time")
     call = eom.native_calls(p, n).get(function)
     if call is not None and call.native is not None:
         (found,) = evaluate_points(call.native, [known[name] for name in call.names], n, threads=threads)

@@ -18,7 +18,7 @@ from spacectl.core.array import Array, as_array
 from spacectl.core.errors import ModelError, ShapeError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.waist.equations import EquationsOfMotion
-from spacectl.linear.models.tangent import tangent_map
+from spacectl.dynamics.waist.linear_terms import tangent_map
 
 __all__ = ["LinearModel", "find_sensitivities"]
 

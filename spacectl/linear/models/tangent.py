@@ -28,8 +28,9 @@ from spacectl.core.errors import ModelError, ShapeError, SolverError
 from spacectl.core.labels import Labels
 from spacectl.dynamics.constraints.solvers import NEGLIGIBLE, RANK
 from spacectl.dynamics.waist.equations import EquationsOfMotion, require_equations
+from spacectl.dynamics.waist.linear_terms import coordinate_blocks, tangent_map
 from spacectl.spatial.backend import is_symbolic
-from spacectl.spatial.rotation import quaternion_conjugate, quaternion_product, quaternion_rate
+from spacectl.spatial.rotation import quaternion_conjugate, quaternion_product
 
 __all__ = [
     "Manifold",
@@ -37,7 +38,6 @@ __all__ = [
     "displace_state",
     "error_labels",
     "subtract_states",
-    "tangent_map",
     "tangent_rate",
     "turning_rates",
 ]
@@ -48,29 +48,16 @@ def error_labels(eom: EquationsOfMotion) -> Labels:
     names: list[str] = []
     units: list[str] = []
     labels = eom.labels
-    for at_q, _, turns in _blocks(eom):
+    for at_q, _, turns in coordinate_blocks(eom):
         names += [labels.q.names[at_q]] if turns is None else [f"{turns}.r{axis}" for axis in "xyz"]
         units += [labels.q.units[at_q]] if turns is None else ["rad"] * 3
     return Labels(tuple(names) + labels.v.names, tuple(units) + labels.v.units, "state")
 
 
-def tangent_map(eom: EquationsOfMotion, q: np.ndarray) -> np.ndarray:
-    """Return W, shape (..., n_q, n_v): rates of the coordinates q, shape (..., n_q), for unit speeds."""
-    W = np.zeros((*q.shape[:-1], eom.n_q, eom.n_v))
-    for at_q, at_v, turns in _blocks(eom):
-        if turns is None:
-            W[..., at_q, at_v] = 1.0
-            continue
-        for k, axis in enumerate(np.eye(3)):
-            rates = quaternion_rate(np.moveaxis(q[..., at_q : at_q + 4], -1, 0), axis.reshape(3, *[1] * (q.ndim - 1)))
-            W[..., at_q : at_q + 4, at_v + k] = np.moveaxis(rates, 0, -1)
-    return W
-
-
 def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
     """Return T in ``theta_dot = T theta + dv``, shape (..., n_v, n_v), for v of shape (..., n_v): ``-omega~`` for attitudes."""
     T = np.zeros((*v.shape, eom.n_v))
-    for _, at, turns in _blocks(eom):
+    for _, at, turns in coordinate_blocks(eom):
         if turns is not None:
             T[..., at : at + 3, at : at + 3] = np.cross(v[..., None, at : at + 3], np.eye(3))  # rows
     return T
@@ -79,7 +66,7 @@ def tangent_rate(eom: EquationsOfMotion, v: np.ndarray) -> np.ndarray:
 def turning_rates(eom: EquationsOfMotion, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
     """Return speeds (..., n_v) with which coordinates (..., n_q) move at rates q_dot: ``Omega = 2 q* q_dot`` for attitudes."""
     v = np.zeros((*q.shape[:-1], eom.n_v))
-    for at_q, at_v, turns in _blocks(eom):
+    for at_q, at_v, turns in coordinate_blocks(eom):
         if turns is None:
             v[..., at_v] = q_dot[..., at_q]
             continue
@@ -151,7 +138,7 @@ def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.nda
             f"displace_state: reference has shape {base.shape}, error {e.shape}; "
             f"expected ({eom.n_x},) and ({2 * eom.n_v},)"
         )
-    for at_q, at_v, turns in _blocks(eom):
+    for at_q, at_v, turns in coordinate_blocks(eom):
         if turns is None:
             base[at_q] += e[at_v]
             continue
@@ -166,7 +153,7 @@ def displace_state(eom: EquationsOfMotion, reference: Any, error: Any) -> np.nda
 def _errors(eom: EquationsOfMotion, x: Any, reference: Any) -> list[Any]:
     """Return error coordinates and speeds; entries may be numbers, rows of numbers or symbols."""
     errors: list[Any] = []
-    for at_q, _, turns in _blocks(eom):
+    for at_q, _, turns in coordinate_blocks(eom):
         if turns is None:
             errors.append(x[at_q] - reference[at_q])
             continue
@@ -188,20 +175,6 @@ def _angle_by_sine(square: Any, scalar: Any) -> Any:
         return ca.if_else(scalar < 0.0, -1.0, 1.0) * by_sine
     sine = np.sqrt(np.maximum(square, np.finfo(float).tiny))
     return np.where(scalar < 0.0, -1.0, 1.0) * 2.0 * np.arctan2(sine, np.abs(scalar)) / sine
-
-
-def _blocks(eom: EquationsOfMotion) -> list[tuple[int, int, str | None]]:
-    """Return the positions of errors: (index in q, index in v, joint name of a quaternion or None), in the order of the speeds.
-
-    Every coordinate that is not part of a quaternion is the integral of its own speed.
-    """
-    blocks: list[tuple[int, int, str | None]] = []
-    at_q = at_v = 0
-    while at_v < eom.n_v:
-        turns = at_q in eom.quaternions
-        blocks.append((at_q, at_v, eom.coordinates[at_q].rpartition(".")[0] if turns else None))
-        at_q, at_v = (at_q + 4, at_v + 3) if turns else (at_q + 1, at_v + 1)
-    return blocks
 
 
 @dataclass(frozen=True)

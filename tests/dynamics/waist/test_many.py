@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacectl import library
-from spacectl.core.errors import ShapeError
+from spacectl.core.errors import ModelError, ShapeError
 from spacectl.dynamics.form import form_equations
 from spacectl.dynamics.waist.equations import EquationsOfMotion
 
@@ -55,3 +55,12 @@ def test_shapes_are_checked() -> None:
             eom.many("x_dot", *given)
     assert eom.many("x_dot", t[:0], x[:0], u[:0]).shape == (0, eom.n_x)
     assert eom.many("x_dot", 0.0, x).shape == (3, eom.n_x)
+
+
+def test_functions_of_other_arguments_are_refused_by_name() -> None:
+    eom = form_equations(library.free_flyer_arm())
+    t, x, u = draw(eom, 3)
+    with pytest.raises(ModelError, match="'inverse_dynamics' takes v_dot too"):
+        eom.many("inverse_dynamics", t, x, u)
+    with pytest.raises(ModelError, match="function 'linear_terms'"):
+        eom.many("linear_terms", t, x, u)
